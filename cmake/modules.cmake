@@ -1,0 +1,33 @@
+# tunemix_module(NAME PUBLIC deps... PRIVATE deps...): the static library of src/NAME with headers in include/tunemix/NAME.
+# A dependency without "::" is another module.
+function(tunemix_module name)
+  cmake_parse_arguments(ARG "" "" "PUBLIC;PRIVATE" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/${name}/*.cc)
+  if(NOT sources) # dropped when every module has sources
+    add_library(tunemix_${name} INTERFACE)
+    foreach(dep ${ARG_PUBLIC})
+      if(NOT dep MATCHES "::")
+        target_link_libraries(tunemix_${name} INTERFACE tunemix_${dep})
+      endif()
+    endforeach()
+    set_property(GLOBAL APPEND PROPERTY TUNEMIX_MODULES tunemix_${name})
+    return()
+  endif()
+  add_library(tunemix_${name} STATIC ${sources})
+  add_library(tunemix::${name} ALIAS tunemix_${name})
+  set_target_properties(tunemix_${name} PROPERTIES EXPORT_NAME ${name})
+  target_include_directories(tunemix_${name}
+    PUBLIC $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>
+    PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/src)
+  target_compile_features(tunemix_${name} PUBLIC cxx_std_20)
+  foreach(scope PUBLIC PRIVATE)
+    foreach(dep ${ARG_${scope}})
+      if(NOT dep MATCHES "::")
+        set(dep tunemix_${dep})
+      endif()
+      target_link_libraries(tunemix_${name} ${scope} ${dep})
+    endforeach()
+  endforeach()
+  target_link_libraries(tunemix_${name} PRIVATE $<BUILD_INTERFACE:tunemix_flags>)
+  set_property(GLOBAL APPEND PROPERTY TUNEMIX_MODULES tunemix_${name})
+endfunction()

@@ -1,0 +1,42 @@
+option(TUNEMIX_TESTS "Build the tests" ON)
+option(TUNEMIX_BENCHMARKS "Build the benchmarks in experiments/bench" OFF)
+option(TUNEMIX_NATIVE "Use every instruction of this machine (off: any x86-64)" ON)
+set(TUNEMIX_SANITIZE "" CACHE STRING "Sanitizer build: address (with undefined), thread, or empty")
+set_property(CACHE TUNEMIX_SANITIZE PROPERTY STRINGS "" address thread)
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+endif()
+
+# Compile flags of everything that is ours; never exported to consumers.
+add_library(tunemix_flags INTERFACE)
+target_compile_options(tunemix_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+  -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual -Werror)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # GCC 12's own AVX-512 headers trip over it.
+  target_compile_options(tunemix_flags INTERFACE -Wno-maybe-uninitialized)
+endif()
+# Contraction to fused multiply-adds would make results depend on the machine's instructions.
+target_compile_options(tunemix_flags INTERFACE -ffp-contract=off)
+if(TUNEMIX_NATIVE)
+  target_compile_options(tunemix_flags INTERFACE -march=native)
+endif()
+if(TUNEMIX_SANITIZE STREQUAL "address")
+  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -g)
+  add_link_options(-fsanitize=address,undefined)
+elseif(TUNEMIX_SANITIZE STREQUAL "thread")
+  add_compile_options(-fsanitize=thread -g)
+  add_link_options(-fsanitize=thread)
+elseif(TUNEMIX_SANITIZE)
+  message(FATAL_ERROR "TUNEMIX_SANITIZE is '${TUNEMIX_SANITIZE}'; expected address, thread or nothing")
+endif()

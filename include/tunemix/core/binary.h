@@ -1,0 +1,108 @@
+// Checked little-endian files: magic, kind, version, payload (optionally zstd), checksum; written to a
+// temporary name, synced and renamed, so that a file under its final name is whole.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "tunemix/core/error.h"
+
+namespace tunemix {
+
+static_assert(std::endian::native == std::endian::little, "the file formats are little-endian");
+
+class BinaryWriter {
+ public:
+  template <typename T>
+  requires std::is_arithmetic_v<T> || std::is_enum_v<T>
+  void put(T value) { append(&value, sizeof value); }
+  void put(std::string_view text) {
+    put<uint64_t>(text.size());
+    append(text.data(), text.size());
+  }
+  template <typename T>
+  requires std::is_trivially_copyable_v<T>
+  void put_span(std::span<const T> values) {
+    put<uint64_t>(values.size());
+    append(values.data(), values.size_bytes());
+  }
+  template <typename T>
+  void put(const std::vector<T>& values) {
+    put_span(std::span<const T>(values));
+  }
+  std::span<const uint8_t> bytes() const { return bytes_; }
+
+ private:
+  void append(const void* data, size_t size) {
+    const auto* p = static_cast<const uint8_t*>(data);
+    bytes_.insert(bytes_.end(), p, p + size);
+  }
+  std::vector<uint8_t> bytes_;
+};
+
+// Reads what BinaryWriter wrote; anything that does not fit throws InputError naming `source`.
+class BinaryReader {
+ public:
+  BinaryReader(std::span<const uint8_t> bytes, std::string source)
+      : bytes_(bytes), source_(std::move(source)) {}
+
+  template <typename T>
+  requires std::is_arithmetic_v<T> || std::is_enum_v<T> T get() {
+    T value;
+    std::memcpy(&value, take(sizeof value), sizeof value);
+    return value;
+  }
+  std::string get_string() {
+    const size_t size = get_count(1);
+    const auto* p = take(size);
+    return {reinterpret_cast<const char*>(p), size};
+  }
+  template <typename T>
+  requires std::is_trivially_copyable_v<T> std::vector<T> get_vector() {
+    const size_t size = get_count(sizeof(T));
+    std::vector<T> values(size);
+    if (size > 0) std::memcpy(values.data(), take(size * sizeof(T)), size * sizeof(T));
+    return values;
+  }
+  // A count of items of `item_size` bytes that must still fit into what is left.
+  size_t get_count(size_t item_size);
+  void expect_end() const;
+  [[noreturn]] void fail(std::string_view what) const;
+  const std::string& source() const { return source_; }
+
+ private:
+  const uint8_t* take(size_t size);
+  std::span<const uint8_t> bytes_;
+  size_t at_ = 0;
+  std::string source_;
+};
+
+enum class Compression : uint8_t { kNone = 0, kZstd = 1 };
+
+// `kind` names what is inside ("adaboost_mh", "bundle", ...); `version` is that kind's format version.
+void write_artifact(const std::filesystem::path& path, std::string_view kind, uint32_t version,
+                    std::span<const uint8_t> payload, Compression compression = Compression::kZstd);
+
+struct Artifact {
+  std::string kind;
+  uint32_t version = 0;
+  std::vector<uint8_t> payload;
+};
+// Throws InputError when the file is missing, truncated, of another format, or fails its checksum.
+Artifact read_artifact(const std::filesystem::path& path);
+// As above, and the kind must match and the version be at most `newest`.
+Artifact read_artifact(const std::filesystem::path& path, std::string_view kind, uint32_t newest);
+
+// Writes to a temporary name beside `path`, syncs, renames.
+void write_file_atomically(const std::filesystem::path& path, std::span<const uint8_t> bytes);
+void write_file_atomically(const std::filesystem::path& path, std::string_view text);
+std::string read_text_file(const std::filesystem::path& path);  // throws InputError
+
+}  // namespace tunemix

@@ -1,0 +1,109 @@
+// Describes the fields of a plain options struct once: name, range, one line of doc. The command line (`--set
+// key=value`), the YAML config and the reference in docs/ are all made from this table.
+#pragma once
+
+#include <charconv>
+#include <cmath>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "tunemix/core/error.h"
+#include "tunemix/core/text.h"
+
+namespace tunemix {
+
+template <typename Struct>
+class OptionTable {
+ public:
+  struct Entry {
+    std::string name;
+    std::string expected;  // "a whole number from 2 to 256", "one of: edge, energy"
+    std::string doc;
+    std::function<void(Struct&, std::string_view)> set;  // throws InputError("...; expected ...")
+    std::function<std::string(const Struct&)> get;       // as text that `set` reads back exactly
+  };
+
+  // A whole or real number in [low, high].
+  template <typename T>
+  requires std::is_arithmetic_v<T> OptionTable& number(std::string name, T Struct::*member, T low, T high,
+                                                       std::string doc) {
+    constexpr bool kWhole = std::is_integral_v<T>;
+    const std::string expected =
+        fmt::format("a {} from {} to {}", kWhole ? "whole number" : "number", low, high);
+    entries_.push_back({name, expected, std::move(doc),
+                        [=](Struct& s, std::string_view text) {
+                          T value{};
+                          const char* end = text.data() + text.size();
+                          const auto result = std::from_chars(text.data(), end, value);
+                          // Written so that NaN is out of range.
+                          const bool inside = value >= low && value <= high;
+                          if (result.ec != std::errc() || result.ptr != end || !inside)
+                            fail(name, text, expected);
+                          s.*member = value;
+                        },
+                        [=](const Struct& s) { return fmt::format("{}", s.*member); }});
+    return *this;
+  }
+
+  OptionTable& flag(std::string name, bool Struct::*member, std::string doc) {
+    const std::string expected = "true or false";
+    entries_.push_back({name, expected, std::move(doc),
+                        [=](Struct& s, std::string_view text) {
+                          if (text != "true" && text != "false") fail(name, text, expected);
+                          s.*member = text == "true";
+                        },
+                        [=](const Struct& s) { return s.*member ? "true" : "false"; }});
+    return *this;
+  }
+
+  // One of several words, each with the value that it stands for.
+  template <typename T>
+  OptionTable& choice(std::string name, T Struct::*member, std::vector<std::pair<std::string, T>> values,
+                      std::string doc) {
+    std::vector<std::string> words;
+    for (const auto& value : values) words.push_back(value.first);
+    const std::string expected = "one of: " + join(words, ", ");
+    entries_.push_back({name, expected, std::move(doc),
+                        [=](Struct& s, std::string_view text) {
+                          for (const auto& [word, value] : values)
+                            if (word == text) {
+                              s.*member = value;
+                              return;
+                            }
+                          fail(name, text, expected + did_you_mean(text, words));
+                        },
+                        [=](const Struct& s) {
+                          for (const auto& [word, value] : values)
+                            if (value == s.*member) return word;
+                          throw InternalError("an option holds a value without a name");
+                        }});
+    return *this;
+  }
+
+  const std::vector<Entry>& entries() const { return entries_; }
+  std::vector<std::string> names() const {
+    std::vector<std::string> result;
+    for (const Entry& entry : entries_) result.push_back(entry.name);
+    return result;
+  }
+  const Entry& entry(std::string_view name) const {
+    for (const Entry& entry : entries_)
+      if (entry.name == name) return entry;
+    const std::vector<std::string> known = names();
+    throw_input("unknown option '{}'{}; expected one of: {}", name, did_you_mean(name, known),
+                join(known, ", "));
+  }
+  void set(Struct& s, std::string_view name, std::string_view text) const { entry(name).set(s, text); }
+
+ private:
+  [[noreturn]] static void fail(std::string_view name, std::string_view text, std::string_view expected) {
+    throw_input("{} is '{}'; expected {}", name, text, expected);
+  }
+  std::vector<Entry> entries_;
+};
+
+}  // namespace tunemix

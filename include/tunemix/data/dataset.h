@@ -1,0 +1,67 @@
+// Documents with features, labels, queries and names; immutable once built.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tunemix/core/hash.h"
+#include "tunemix/data/query_index.h"
+
+namespace tunemix {
+
+// The names of documents (`docid = X` of the comments) in one block of text; empty where a document has none.
+class NameTable {
+ public:
+  void add(std::string_view name) {
+    text_.append(name);
+    ends_.push_back(text_.size());
+  }
+  size_t size() const { return ends_.size(); }
+  std::string_view operator[](size_t i) const {
+    const size_t begin = i == 0 ? 0 : ends_[i - 1];
+    return std::string_view(text_).substr(begin, ends_[i] - begin);
+  }
+  bool any() const { return !text_.empty(); }
+
+ private:
+  std::string text_;
+  std::vector<uint64_t> ends_;
+};
+
+class Dataset {
+ public:
+  // features: documents x num_features, row by row; missing values are 0.
+  // names may be empty (size 0) when no document has one.
+  Dataset(std::vector<float> features, size_t num_features, std::vector<int32_t> labels, QueryIndex queries,
+          NameTable names);
+
+  size_t documents() const { return labels_.size(); }
+  size_t features() const { return num_features_; }
+  std::span<const float> row(size_t document) const {
+    return {features_.data() + document * num_features_, num_features_};
+  }
+  std::span<const float> values() const { return features_; }
+  std::span<const int32_t> labels() const { return labels_; }
+  const QueryIndex& queries() const { return queries_; }
+  const NameTable& names() const { return names_; }
+  int max_label() const { return max_label_; }
+  // Of the content: features, labels, queries; not of the path or the format it was read from.
+  const Hash128& fingerprint() const { return fingerprint_; }
+
+  // The documents of the given queries, in the given order.
+  Dataset select_queries(std::span<const size_t> queries) const;
+
+ private:
+  std::vector<float> features_;
+  size_t num_features_;
+  std::vector<int32_t> labels_;
+  QueryIndex queries_;
+  NameTable names_;
+  int max_label_ = 0;
+  Hash128 fingerprint_;
+};
+
+}  // namespace tunemix

@@ -1,0 +1,37 @@
+// Reads LETOR / SVM-light ranking files: `label qid:ID f:v f:v ... # comment`.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tunemix/core/context.h"
+#include "tunemix/data/dataset.h"
+
+namespace tunemix {
+
+struct LetorOptions {
+  size_t num_features = 0;         // 0: the largest feature id seen; else ids above it are an error
+  size_t max_feature_id = 100000;  // a larger id is refused as absurd
+  int num_labels = 0;              // 0: any label from 0 to max_label; else labels are 0..num_labels-1
+  int max_label = 31;
+  bool unlabelled = false;  // accept label -1 (read as 0): data for prediction
+};
+
+// Several files are one data set. `.gz` and `.zst` are read as they are; a `FILE.query` beside a file without
+// qids holds LightGBM's group sizes. Rows of a query that are not adjacent are grouped stably, with one
+// warning. Throws InputError "file:line: what, what was expected".
+Dataset read_letor(std::span<const std::filesystem::path> files, const LetorOptions& options,
+                   const Context& context);
+Dataset read_letor(const std::filesystem::path& file, const LetorOptions& options, const Context& context);
+// The same from text in memory; `name` stands for the file in messages.
+Dataset parse_letor(std::string_view text, std::string_view name, const LetorOptions& options,
+                    const Context& context);
+
+// Writes the data set as LETOR text: features that are 0 are left out unless `dense`.
+void write_letor(const Dataset& data, const std::filesystem::path& file, bool dense = true);
+
+}  // namespace tunemix

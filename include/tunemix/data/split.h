@@ -1,0 +1,21 @@
+// Splits of a data set by whole queries.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tunemix/core/random.h"
+#include "tunemix/data/query_index.h"
+
+namespace tunemix {
+
+struct QuerySplit {
+  std::vector<size_t> train;        // query numbers, ascending
+  std::vector<size_t> calibration;  // query numbers, ascending
+};
+
+// A random `fraction` of the queries (at least one, never all) goes to calibration. Needs two queries or
+// more.
+QuerySplit split_queries(const QueryIndex& queries, double fraction, Random random);
+
+}  // namespace tunemix

@@ -1,0 +1,27 @@
+// The subcommands of `tunemix`: each adds itself to the command line and sets the action to run.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <memory>
+
+#include "tunemix/core/context.h"
+
+namespace tunemix {
+
+struct Program {
+  int threads = 0;  // 0: all cores
+  bool quiet = false;
+  std::function<int()> action;  // set by the subcommand that was chosen; returns the exit code
+
+  // A context with the program's threads, log and Ctrl-C flag.
+  std::unique_ptr<Context> context(uint64_t seed = 1) const;
+};
+
+// One function per subcommand, in the order of `tunemix --help`.
+void add_eval_command(CLI::App& app, Program& program);
+
+// `--threads` and `--quiet`, for commands that compute.
+void add_common_options(CLI::App& command, Program& program);
+
+}  // namespace tunemix

@@ -1,0 +1,42 @@
+#include <csignal>
+#include <iostream>
+#include <thread>
+
+#include "pipeline/commands/commands.h"
+
+namespace tunemix {
+namespace {
+
+std::atomic<bool> g_stop{false};
+
+void on_interrupt(int) { g_stop.store(true); }
+
+}  // namespace
+
+std::unique_ptr<Context> Program::context(uint64_t seed) const {
+  const int count =
+      threads > 0 ? threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  auto result = std::make_unique<Context>(count, seed);
+  result->stop = &g_stop;
+  const bool silent = quiet;
+  result->on_log = [silent](LogLevel level, const std::string& message) {
+    if (level == LogLevel::kWarning)
+      std::cerr << "warning: " << message << '\n';
+    else if (level == LogLevel::kInfo && !silent)
+      std::cerr << message << '\n';
+  };
+  struct sigaction handler {};
+  handler.sa_handler = on_interrupt;
+  handler.sa_flags = static_cast<int>(SA_RESETHAND);  // a second Ctrl-C ends the program at once
+  sigaction(SIGINT, &handler, nullptr);
+  sigaction(SIGTERM, &handler, nullptr);
+  return result;
+}
+
+void add_common_options(CLI::App& command, Program& program) {
+  command.add_option("--threads", program.threads, "Threads to use (default: all cores)")
+      ->check(CLI::Range(1, 4096));
+  command.add_flag("--quiet", program.quiet, "Only warnings and errors on stderr");
+}
+
+}  // namespace tunemix

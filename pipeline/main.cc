@@ -1,0 +1,41 @@
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <new>
+
+#include "pipeline/commands/commands.h"
+#include "tunemix/core/error.h"
+
+namespace {
+
+int fail(int code, const std::string& message) {
+  std::cerr << "tunemix: " << message << '\n';
+  return code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using namespace tunemix;
+  CLI::App app("TuneMix: learning to rank by tuning and mixing multi-class classifiers");
+  app.name("tunemix");
+  app.set_version_flag("--version", "tunemix " TUNEMIX_VERSION);
+  app.require_subcommand(1);
+  app.footer("'tunemix COMMAND --help' shows a command's options and an example.");
+  Program program;
+  add_eval_command(app, program);
+  try {
+    app.parse(argc, argv);
+    return program.action();
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);
+    return fail(2, error.what());
+  } catch (const InputError& error) {
+    return fail(2, error.what());
+  } catch (const Interrupted&) {
+    return fail(130, "interrupted; everything finished so far is kept");
+  } catch (const std::bad_alloc&) {
+    return fail(1, "out of memory");
+  } catch (const std::exception& error) {
+    return fail(1, error.what());
+  }
+}

@@ -1,0 +1,15 @@
+#include "tunemix/data/query_index.h"
+
+#include "tunemix/core/error.h"
+
+namespace tunemix {
+
+QueryIndex::QueryIndex(std::vector<size_t> offsets, std::vector<std::string> ids)
+    : offsets_(std::move(offsets)), ids_(std::move(ids)) {
+  require(offsets_.size() == ids_.size() + 1 && offsets_.front() == 0,
+          "query offsets do not fit the query ids");
+  for (size_t q = 0; q + 1 < offsets_.size(); ++q)
+    require(offsets_[q] < offsets_[q + 1], "a query without documents");
+}
+
+}  // namespace tunemix

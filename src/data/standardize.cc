@@ -1,0 +1,65 @@
+#include "tunemix/data/standardize.h"
+
+#include <cmath>
+#include <vector>
+
+#include "tunemix/core/error.h"
+
+namespace tunemix {
+
+Standardize parse_standardize(std::string_view name) {
+  if (name == "none") return Standardize::kNone;
+  if (name == "append") return Standardize::kAppend;
+  if (name == "replace") return Standardize::kReplace;
+  throw_input("standardize is '{}'; expected none, append or replace", name);
+}
+
+std::string_view to_string(Standardize mode) {
+  switch (mode) {
+    case Standardize::kNone:
+      return "none";
+    case Standardize::kAppend:
+      return "append";
+    case Standardize::kReplace:
+      return "replace";
+  }
+  throw InternalError("standardize mode");
+}
+
+Dataset standardize(Dataset data, Standardize mode, const Context& context) {
+  if (mode == Standardize::kNone) return data;
+  const size_t d = data.features();
+  const size_t offset = mode == Standardize::kAppend ? d : 0;
+  const size_t width = d + offset;
+  std::vector<float> features(data.documents() * width);
+  const QueryIndex& queries = data.queries();
+  context.pool().run(queries.size(), [&](size_t q) {
+    const auto count = static_cast<double>(queries.length(q));
+    std::vector<double> mean(d, 0.0);
+    std::vector<double> deviation(d, 0.0);
+    for (size_t i = queries.begin(q); i < queries.end(q); ++i)
+      for (size_t j = 0; j < d; ++j) mean[j] += data.row(i)[j];
+    for (double& m : mean) m /= count;
+    for (size_t i = queries.begin(q); i < queries.end(q); ++i)
+      for (size_t j = 0; j < d; ++j) {
+        const double centred = data.row(i)[j] - mean[j];
+        deviation[j] += centred * centred;
+      }
+    for (size_t j = 0; j < d; ++j) {
+      deviation[j] = std::sqrt(deviation[j] / count);
+      // A feature that is constant but for rounding of its mean carries nothing.
+      if (deviation[j] <= 1e-7 * std::abs(mean[j])) deviation[j] = 0;
+    }
+    for (size_t i = queries.begin(q); i < queries.end(q); ++i) {
+      const auto from = data.row(i);
+      float* to = features.data() + i * width;
+      if (offset > 0) std::copy(from.begin(), from.end(), to);
+      for (size_t j = 0; j < d; ++j)
+        to[offset + j] = deviation[j] == 0 ? 0.0F : static_cast<float>((from[j] - mean[j]) / deviation[j]);
+    }
+  });
+  return Dataset(std::move(features), width, {data.labels().begin(), data.labels().end()}, queries,
+                 data.names());
+}
+
+}  // namespace tunemix
