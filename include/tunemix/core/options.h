@@ -2,6 +2,7 @@
 // key=value`), the YAML config and the reference in docs/ are all made from this table.
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <functional>
@@ -84,6 +85,56 @@ class OptionTable {
     return *this;
   }
 
+  // Any text, as it stands.
+  OptionTable& text(std::string name, std::string Struct::*member, std::string expected, std::string doc) {
+    entries_.push_back({std::move(name), std::move(expected), std::move(doc),
+                        [=](Struct& s, std::string_view value) { s.*member = std::string(value); },
+                        [=](const Struct& s) { return s.*member; }});
+    return *this;
+  }
+
+  // A list of different words, written `[a, b]` or `a,b`.
+  OptionTable& words(std::string name, std::vector<std::string> Struct::*member,
+                     std::vector<std::string> allowed, std::string doc) {
+    const std::string expected = "a list of: " + join(allowed, ", ");
+    entries_.push_back({name, expected, std::move(doc),
+                        [=](Struct& s, std::string_view value) {
+                          std::vector<std::string> result;
+                          for (const std::string& word : list_items(value)) {
+                            if (std::find(allowed.begin(), allowed.end(), word) == allowed.end())
+                              fail(name, word, expected + did_you_mean(word, allowed));
+                            if (std::find(result.begin(), result.end(), word) != result.end())
+                              fail(name, value, fmt::format("each word once; '{}' stands twice", word));
+                            result.push_back(word);
+                          }
+                          s.*member = std::move(result);
+                        },
+                        [=](const Struct& s) { return "[" + join(s.*member, ", ") + "]"; }});
+    return *this;
+  }
+
+  // A list of numbers in [low, high], written `[1, 2]` or `1,2`.
+  OptionTable& numbers(std::string name, std::vector<double> Struct::*member, double low, double high,
+                       std::string doc) {
+    const std::string expected = fmt::format("a list of numbers from {} to {}", low, high);
+    entries_.push_back({name, expected, std::move(doc),
+                        [=](Struct& s, std::string_view value) {
+                          std::vector<double> result;
+                          for (const std::string& item : list_items(value)) {
+                            double number = 0;
+                            const char* end = item.data() + item.size();
+                            const auto parsed = std::from_chars(item.data(), end, number);
+                            const bool inside = number >= low && number <= high;
+                            if (parsed.ec != std::errc() || parsed.ptr != end || !inside)
+                              fail(name, item, expected);
+                            result.push_back(number);
+                          }
+                          s.*member = std::move(result);
+                        },
+                        [=](const Struct& s) { return fmt::format("[{}]", fmt::join(s.*member, ", ")); }});
+    return *this;
+  }
+
   const std::vector<Entry>& entries() const { return entries_; }
   std::vector<std::string> names() const {
     std::vector<std::string> result;
@@ -100,6 +151,18 @@ class OptionTable {
   void set(Struct& s, std::string_view name, std::string_view text) const { entry(name).set(s, text); }
 
  private:
+  // The items of `[a, b]` or `a,b` without the blanks around them; `[]` has none.
+  static std::vector<std::string> list_items(std::string_view value) {
+    if (value.starts_with('[') && value.ends_with(']')) value = value.substr(1, value.size() - 2);
+    std::vector<std::string> items;
+    for (const std::string& part : split(value, ',')) {
+      const size_t begin = part.find_first_not_of(' ');
+      if (begin != std::string::npos)
+        items.push_back(part.substr(begin, part.find_last_not_of(' ') - begin + 1));
+    }
+    return items;
+  }
+
   [[noreturn]] static void fail(std::string_view name, std::string_view text, std::string_view expected) {
     throw_input("{} is '{}'; expected {}", name, text, expected);
   }
