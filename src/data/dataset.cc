@@ -7,25 +7,48 @@
 
 namespace tunemix {
 
-Dataset::Dataset(std::vector<float> features, size_t num_features, std::vector<int32_t> labels,
-                 QueryIndex queries, NameTable names)
+namespace {
+
+constexpr size_t kHashBlock = size_t{1} << 20;  // floats
+
+// Hashes of fixed blocks, hashed in order: the same on any number of threads.
+Hash128 hash_features(std::span<const float> values, ThreadPool* pool) {
+  std::vector<Hash128> blocks((values.size() + kHashBlock - 1) / kHashBlock);
+  const auto hash_block = [&](size_t b) {
+    const auto block = values.subspan(b * kHashBlock, std::min(kHashBlock, values.size() - b * kHashBlock));
+    blocks[b] = hash_bytes(block.data(), block.size_bytes());
+  };
+  if (pool != nullptr) {
+    pool->run(blocks.size(), hash_block);
+  } else {
+    for (size_t b = 0; b < blocks.size(); ++b) hash_block(b);
+  }
+  return Hasher().values(std::span<const Hash128>(blocks)).digest();
+}
+
+}  // namespace
+
+Dataset::Dataset(FloatBuffer features, size_t num_features, std::vector<int32_t> labels, QueryIndex queries,
+                 NameTable names, std::vector<uint32_t> source_rows, ThreadPool* pool)
     : features_(std::move(features)),
       num_features_(num_features),
       labels_(std::move(labels)),
       queries_(std::move(queries)),
-      names_(std::move(names)) {
+      names_(std::move(names)),
+      source_rows_(std::move(source_rows)) {
   require(features_.size() == labels_.size() * num_features_, "features do not fit the documents");
   require(queries_.documents() == labels_.size(), "queries do not fit the documents");
   require(names_.size() == 0 || names_.size() == labels_.size(), "names do not fit the documents");
+  require(source_rows_.empty() || source_rows_.size() == labels_.size(),
+          "source rows do not fit the documents");
   for (const int32_t label : labels_) {
     require(label >= 0, "a negative label");
     max_label_ = std::max(max_label_, label);
   }
+  const Hash128 content = hash_features(features_.values(), pool);
   Hasher hasher;
-  hasher.number(num_features_)
-      .values(std::span<const float>(features_))
-      .values(std::span<const int32_t>(labels_));
-  hasher.values(std::span<const size_t>(queries_.offsets()));
+  hasher.number(num_features_).number(content.high).number(content.low);
+  hasher.values(std::span<const int32_t>(labels_)).values(std::span<const size_t>(queries_.offsets()));
   for (const std::string& id : queries_.ids()) hasher.text(id);
   fingerprint_ = hasher.digest();
 }
@@ -37,14 +60,14 @@ Dataset Dataset::select_queries(std::span<const size_t> queries) const {
     offsets.push_back(offsets.back() + queries_.length(q));
     ids.push_back(queries_.id(q));
   }
-  std::vector<float> features(offsets.back() * num_features_);
+  FloatBuffer features(offsets.back() * num_features_);
   std::vector<int32_t> labels(offsets.back());
   NameTable names;
   for (size_t i = 0; i < queries.size(); ++i) {
     const size_t from = queries_.begin(queries[i]);
     const size_t count = queries_.length(queries[i]);
-    std::copy_n(features_.begin() + from * num_features_, count * num_features_,
-                features.begin() + offsets[i] * num_features_);
+    std::copy_n(features_.data() + from * num_features_, count * num_features_,
+                features.data() + offsets[i] * num_features_);
     std::copy_n(labels_.begin() + from, count, labels.begin() + offsets[i]);
     if (names_.size() > 0)
       for (size_t d = from; d < from + count; ++d) names.add(names_[d]);

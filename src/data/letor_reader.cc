@@ -105,8 +105,10 @@ Dataset assemble(Rows rows, const LetorOptions& options, const Context& context)
   std::vector<int32_t> labels;
   std::vector<size_t> offsets = {0};
   NameTable names;
+  std::vector<uint32_t> source_rows;
   for (const auto& query : members) {
     for (const size_t i : query) {
+      if (!adjacent) source_rows.push_back(static_cast<uint32_t>(i));
       for (const auto& [id, value] : rows.features[i]) features[labels.size() * d + id - 1] = value;
       labels.push_back(rows.labels[i]);
       names.add(rows.names[i]);
@@ -114,7 +116,7 @@ Dataset assemble(Rows rows, const LetorOptions& options, const Context& context)
     offsets.push_back(labels.size());
   }
   return Dataset(std::move(features), d, std::move(labels), QueryIndex(std::move(offsets), std::move(ids)),
-                 std::move(names));
+                 std::move(names), std::move(source_rows));
 }
 
 }  // namespace

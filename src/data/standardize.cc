@@ -31,7 +31,7 @@ Dataset standardize(Dataset data, Standardize mode, const Context& context) {
   const size_t d = data.features();
   const size_t offset = mode == Standardize::kAppend ? d : 0;
   const size_t width = d + offset;
-  std::vector<float> features(data.documents() * width);
+  FloatBuffer features(data.documents() * width);
   const QueryIndex& queries = data.queries();
   context.pool().run(queries.size(), [&](size_t q) {
     const auto count = static_cast<double>(queries.length(q));
@@ -59,7 +59,7 @@ Dataset standardize(Dataset data, Standardize mode, const Context& context) {
     }
   });
   return Dataset(std::move(features), width, {data.labels().begin(), data.labels().end()}, queries,
-                 data.names());
+                 data.names(), {data.source_rows().begin(), data.source_rows().end()}, &context.pool());
 }
 
 }  // namespace tunemix

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "tunemix/core/hash.h"
+#include "tunemix/core/parallel.h"
+#include "tunemix/data/float_buffer.h"
 #include "tunemix/data/query_index.h"
 
 namespace tunemix {
@@ -34,32 +36,36 @@ class NameTable {
 class Dataset {
  public:
   // features: documents x num_features, row by row; missing values are 0.
-  // names may be empty (size 0) when no document has one.
-  Dataset(std::vector<float> features, size_t num_features, std::vector<int32_t> labels, QueryIndex queries,
-          NameTable names);
+  // names may be empty (size 0) when no document has one; pool: to hash the content on several threads.
+  Dataset(FloatBuffer features, size_t num_features, std::vector<int32_t> labels, QueryIndex queries,
+          NameTable names, std::vector<uint32_t> source_rows = {}, ThreadPool* pool = nullptr);
 
   size_t documents() const { return labels_.size(); }
   size_t features() const { return num_features_; }
   std::span<const float> row(size_t document) const {
     return {features_.data() + document * num_features_, num_features_};
   }
-  std::span<const float> values() const { return features_; }
+  std::span<const float> values() const { return features_.values(); }
   std::span<const int32_t> labels() const { return labels_; }
   const QueryIndex& queries() const { return queries_; }
   const NameTable& names() const { return names_; }
+  // For each document its row in the files it was read from, counted over documents from 0; empty when the
+  // documents are in file order.
+  std::span<const uint32_t> source_rows() const { return source_rows_; }
   int max_label() const { return max_label_; }
   // Of the content: features, labels, queries; not of the path or the format it was read from.
   const Hash128& fingerprint() const { return fingerprint_; }
 
-  // The documents of the given queries, in the given order.
+  // The documents of the given queries, in the given order: a data set of its own, without source rows.
   Dataset select_queries(std::span<const size_t> queries) const;
 
  private:
-  std::vector<float> features_;
+  FloatBuffer features_;
   size_t num_features_;
   std::vector<int32_t> labels_;
   QueryIndex queries_;
   NameTable names_;
+  std::vector<uint32_t> source_rows_;
   int max_label_ = 0;
   Hash128 fingerprint_;
 };
