@@ -1,9 +1,13 @@
 #include "tunemix/data/binning.h"
 
 #include <algorithm>
-#include <cmath>
+#include <array>
+#include <bit>
+#include <limits>
+#include <utility>
 
 #include "tunemix/core/error.h"
+#include "tunemix/core/random.h"
 
 namespace tunemix {
 namespace {
@@ -14,43 +18,205 @@ float between(float low, float high) {
   return middle > low ? middle : high;
 }
 
-std::vector<float> cuts_of(std::vector<float>& values, size_t max_bins) {
-  std::sort(values.begin(), values.end());
-  std::vector<float> distinct;
-  std::vector<size_t> ends;  // how many values are at most distinct[k]
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (distinct.empty() || values[i] > distinct.back()) {
-      distinct.push_back(values[i]);
-      ends.push_back(0);
+// Distinct values, ascending, and how many of the sorted values are at most each.
+struct Distinct {
+  std::vector<float> values;
+  std::vector<size_t> ends;
+};
+
+Distinct distinct_of(std::span<const float> sorted) {
+  Distinct result;
+  for (size_t i = 0; i < sorted.size(); ++i) {
+    if (i == 0 || sorted[i] > result.values.back()) {
+      result.values.push_back(sorted[i]);
+      result.ends.push_back(0);
     }
-    ends.back() = i + 1;
+    result.ends.back() = i + 1;
   }
+  return result;
+}
+
+std::vector<float> exact_cuts(std::span<const float> distinct) {
   std::vector<float> cuts;
-  if (distinct.size() <= max_bins) {
-    for (size_t k = 0; k + 1 < distinct.size(); ++k) cuts.push_back(between(distinct[k], distinct[k + 1]));
-    return cuts;
-  }
-  // Fill each bin up to its share of what is left; a value that is heavier than a share gets a bin of its
-  // own.
+  for (size_t k = 0; k + 1 < distinct.size(); ++k) cuts.push_back(between(distinct[k], distinct[k + 1]));
+  return cuts;
+}
+
+// Fills each bin up to its share of what is left; a value that is heavier than a share gets a bin of its own.
+std::vector<float> quantile_cuts(const Distinct& distinct, size_t max_bins) {
+  std::vector<float> cuts;
+  const size_t total = distinct.ends.back();
   size_t used = 0;
-  for (size_t k = 0; k + 1 < distinct.size() && cuts.size() + 1 < max_bins; ++k) {
+  for (size_t k = 0; k + 1 < distinct.values.size() && cuts.size() + 1 < max_bins; ++k) {
     const size_t bins_left = max_bins - cuts.size();
-    const double share = static_cast<double>(values.size() - used) / static_cast<double>(bins_left);
-    const double filled = static_cast<double>(ends[k] - used);
-    const double with_next = static_cast<double>(ends[k + 1] - used);
+    const double share = static_cast<double>(total - used) / static_cast<double>(bins_left);
+    const double filled = static_cast<double>(distinct.ends[k] - used);
+    const double with_next = static_cast<double>(distinct.ends[k + 1] - used);
     if (filled >= share || with_next - share > share - filled) {
-      cuts.push_back(between(distinct[k], distinct[k + 1]));
-      used = ends[k];
+      cuts.push_back(between(distinct.values[k], distinct.values[k + 1]));
+      used = distinct.ends[k];
     }
   }
   return cuts;
 }
 
+// Integers in the order of the floats; -0 is taken as 0.
+uint32_t order_key(float x) {
+  const auto bits = std::bit_cast<uint32_t>(x + 0.0F);
+  return (bits & 0x80000000U) != 0 ? ~bits : bits | 0x80000000U;
+}
+float from_order_key(uint32_t key) {
+  return std::bit_cast<float>((key & 0x80000000U) != 0 ? key & 0x7fffffffU : ~key);
+}
+
+// Radix sort, 11 bits a pass; a pass in which all keys agree is left out.
+void sort_keys(std::vector<uint32_t>& keys, std::vector<uint32_t>& scratch) {
+  constexpr int kBits = 11;
+  constexpr size_t kBuckets = size_t{1} << kBits;
+  std::array<std::array<uint32_t, kBuckets>, 3> counts{};
+  for (const uint32_t key : keys)
+    for (size_t pass = 0; pass < 3; ++pass) ++counts[pass][(key >> (pass * kBits)) % kBuckets];
+  scratch.resize(keys.size());
+  for (size_t pass = 0; pass < 3; ++pass) {
+    auto& start = counts[pass];
+    if (start[(keys[0] >> (pass * kBits)) % kBuckets] == keys.size()) continue;
+    uint32_t sum = 0;
+    for (uint32_t& count : start) sum += std::exchange(count, sum);
+    for (const uint32_t key : keys) scratch[start[(key >> (pass * kBits)) % kBuckets]++] = key;
+    keys.swap(scratch);
+  }
+}
+
+// One row at random from each of `count` equal parts of the data; the same rows for the same data size.
+std::vector<size_t> sample_rows(size_t documents, size_t count) {
+  std::vector<size_t> rows(std::min(documents, count));
+  Random random(documents, "bin sample");
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const size_t begin = i * documents / rows.size();
+    const size_t end = (i + 1) * documents / rows.size();
+    rows[i] = begin + (end - begin > 1 ? random.below(end - begin) : 0);
+  }
+  return rows;
+}
+
+// The sorted distinct values of each feature over the given rows.
+std::vector<Distinct> sample_features(const Dataset& data, std::span<const size_t> rows,
+                                      const Context& context) {
+  constexpr size_t kGroup = 16;  // one cache line of each row
+  std::vector<Distinct> result(data.features());
+  const size_t groups = (data.features() + kGroup - 1) / kGroup;
+  context.pool().run(groups, [&](size_t g) {
+    const size_t first = g * kGroup;
+    const size_t width = std::min(kGroup, data.features() - first);
+    std::vector<std::vector<uint32_t>> keys(width, std::vector<uint32_t>(rows.size()));
+    for (size_t i = 0; i < rows.size(); ++i) {
+      const float* x = data.row(rows[i]).data() + first;
+      for (size_t j = 0; j < width; ++j) keys[j][i] = order_key(x[j]);
+    }
+    std::vector<uint32_t> scratch;
+    std::vector<float> sorted(rows.size());
+    for (size_t j = 0; j < width; ++j) {
+      sort_keys(keys[j], scratch);
+      std::transform(keys[j].begin(), keys[j].end(), sorted.begin(), from_order_key);
+      result[first + j] = distinct_of(sorted);
+    }
+  });
+  return result;
+}
+
+// A set of at most 255 floats that answers quickly, by open addressing.
+class SmallSet {
+ public:
+  SmallSet() : slots_(kSlots, kEmpty) {}
+  void insert(float x) {
+    size_t at = slot(x);
+    while (slots_[at] != kEmpty) at = (at + 1) % kSlots;
+    slots_[at] = std::bit_cast<uint32_t>(x + 0.0F);
+  }
+  bool contains(float x) const {
+    const auto bits = std::bit_cast<uint32_t>(x + 0.0F);
+    for (size_t at = slot(x);; at = (at + 1) % kSlots) {
+      if (slots_[at] == bits) return true;
+      if (slots_[at] == kEmpty) return false;
+    }
+  }
+
+ private:
+  static constexpr size_t kSlots = 1024;
+  static constexpr uint32_t kEmpty = 0xffffffffU;  // a NaN, which no data set holds
+  static size_t slot(float x) { return (std::bit_cast<uint32_t>(x + 0.0F) * 0x9e3779b1U) >> 22; }
+  std::vector<uint32_t> slots_;
+};
+
+// Completes the distinct values of the features that show at most max_bins in the sample, from all documents.
+// Afterwards a feature has at most max_bins values if and only if that is so in the data.
+void complete_distinct(const Dataset& data, size_t max_bins, std::vector<Distinct>& distinct,
+                       const Context& context) {
+  std::vector<size_t> open;
+  for (size_t j = 0; j < distinct.size(); ++j)
+    if (distinct[j].values.size() <= max_bins) open.push_back(j);
+  std::vector<SmallSet> known(open.size());
+  for (size_t k = 0; k < open.size(); ++k)
+    for (const float x : distinct[open[k]].values) known[k].insert(x);
+
+  constexpr size_t kBlock = 8192;
+  const size_t blocks = (data.documents() + kBlock - 1) / kBlock;
+  std::vector<std::vector<std::vector<float>>> fresh(blocks);  // of each block and open feature, ascending
+  context.pool().run(blocks, [&](size_t b) {
+    fresh[b].resize(open.size());
+    const size_t end = std::min(data.documents(), (b + 1) * kBlock);
+    for (size_t i = b * kBlock; i < end; ++i) {
+      const float* row = data.row(i).data();
+      for (size_t k = 0; k < open.size(); ++k) {
+        const float x = row[open[k]];
+        if (known[k].contains(x)) continue;
+        std::vector<float>& seen = fresh[b][k];
+        if (seen.size() > max_bins) continue;  // too many already
+        const auto at = std::lower_bound(seen.begin(), seen.end(), x);
+        if (at == seen.end() || *at != x) seen.insert(at, x);
+      }
+    }
+  });
+  for (size_t k = 0; k < open.size(); ++k) {
+    std::vector<float> all = distinct[open[k]].values;
+    for (size_t b = 0; b < blocks; ++b) all.insert(all.end(), fresh[b][k].begin(), fresh[b][k].end());
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    // Quantiles are those of the sample; the values that it lacks weigh nothing, but get their place.
+    Distinct full;
+    size_t at = 0;
+    size_t count = 0;
+    for (const float x : all) {
+      if (at < distinct[open[k]].values.size() && distinct[open[k]].values[at] == x)
+        count = distinct[open[k]].ends[at++];
+      full.values.push_back(x);
+      full.ends.push_back(count);
+    }
+    distinct[open[k]] = std::move(full);
+  }
+}
+
+// How many of the thresholds are <= x, for many x at once: a binary search whose steps do not depend on the
+// data. `padded` holds the thresholds, then infinities up to the next power of two, less one.
+template <int kSteps>
+void search_block(const float* padded, const float* x, uint8_t* bins, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    int32_t at = 0;
+    for (int step = 1 << (kSteps - 1); step > 0; step /= 2) at += padded[at + step - 1] <= x[i] ? step : 0;
+    bins[i] = static_cast<uint8_t>(at);
+  }
+}
+
+using SearchBlock = void (*)(const float*, const float*, uint8_t*, size_t);
+constexpr SearchBlock kSearchBlock[] = {nullptr,         search_block<1>, search_block<2>,
+                                        search_block<3>, search_block<4>, search_block<5>,
+                                        search_block<6>, search_block<7>, search_block<8>};
+
 }  // namespace
 
 BinCuts::BinCuts(std::vector<std::vector<float>> thresholds) {
   for (const std::vector<float>& t : thresholds) {
-    require(t.size() <= 255, "more than 255 thresholds of a feature");
+    require(t.size() <= 254, "more than 254 thresholds of a feature");
     values_.insert(values_.end(), t.begin(), t.end());
     offsets_.push_back(values_.size());
   }
@@ -73,7 +239,7 @@ BinCuts BinCuts::load(BinaryReader& in) {
   cuts.values_ = in.get_vector<float>();
   bool valid = !offsets.empty() && offsets.front() == 0 && offsets.back() == cuts.values_.size();
   for (size_t j = 0; valid && j + 1 < offsets.size(); ++j) {
-    valid = offsets[j] <= offsets[j + 1] && offsets[j + 1] - offsets[j] <= 255 &&
+    valid = offsets[j] <= offsets[j + 1] && offsets[j + 1] - offsets[j] <= 254 &&
             offsets[j + 1] <= cuts.values_.size();
     for (size_t k = offsets[j]; valid && k + 1 < offsets[j + 1]; ++k)
       valid = cuts.values_[k] < cuts.values_[k + 1];
@@ -84,12 +250,15 @@ BinCuts BinCuts::load(BinaryReader& in) {
 
 BinCuts find_cuts(const Dataset& data, size_t max_bins, const Context& context) {
   if (max_bins < 2 || max_bins > 255) throw_input("max_bins is {}; expected 2 to 255", max_bins);
+  constexpr size_t kSample = 50000;
   std::vector<std::vector<float>> thresholds(data.features());
-  context.pool().run(data.features(), [&](size_t j) {
-    std::vector<float> values(data.documents());
-    for (size_t i = 0; i < values.size(); ++i) values[i] = data.row(i)[j];
-    thresholds[j] = cuts_of(values, max_bins);
-  });
+  if (data.documents() == 0) return BinCuts(std::move(thresholds));
+  const std::vector<size_t> rows = sample_rows(data.documents(), kSample);
+  std::vector<Distinct> distinct = sample_features(data, rows, context);
+  if (rows.size() < data.documents()) complete_distinct(data, max_bins, distinct, context);
+  for (size_t j = 0; j < thresholds.size(); ++j)
+    thresholds[j] = distinct[j].values.size() <= max_bins ? exact_cuts(distinct[j].values)
+                                                          : quantile_cuts(distinct[j], max_bins);
   return BinCuts(std::move(thresholds));
 }
 
@@ -102,10 +271,26 @@ BinnedDataset::BinnedDataset(const Dataset& data, const BinCuts& cuts, BinLayout
       bins_((features_ + width_ - 1) / width_ * width_ * stride_) {
   if (cuts.features() != features_)
     throw_input("the data has {} features; the bins were made for {}", features_, cuts.features());
-  parallel_blocks(context.pool(), documents_, 4096, [&](size_t begin, size_t end) {
+  // Thresholds of all features, padded for the search.
+  std::vector<std::array<float, 255>> padded(features_);
+  std::vector<int> steps(features_);
+  for (size_t j = 0; j < features_; ++j) {
+    const auto t = cuts.thresholds(j);
+    padded[j].fill(std::numeric_limits<float>::infinity());
+    std::copy(t.begin(), t.end(), padded[j].begin());
+    steps[j] = static_cast<int>(std::bit_width(t.size()));
+  }
+  constexpr size_t kBlock = 256;
+  parallel_blocks(context.pool(), documents_, kBlock, [&](size_t begin, size_t end) {
+    std::array<float, kBlock> x;
+    std::array<uint8_t, kBlock> bins;
     for (size_t j = 0; j < features_; ++j) {
-      uint8_t* to = bins_.data() + (j / width_) * width_ * stride_ + j % width_;
-      for (size_t i = begin; i < end; ++i) to[i * width_] = cuts.bin(j, data.row(i)[j]);
+      if (steps[j] == 0) continue;
+      const float* from = data.row(begin).data() + j;
+      for (size_t i = 0; i < end - begin; ++i) x[i] = from[i * features_];
+      kSearchBlock[steps[j]](padded[j].data(), x.data(), bins.data(), end - begin);
+      uint8_t* to = bins_.data() + (j / width_) * width_ * stride_ + j % width_ + begin * width_;
+      for (size_t i = 0; i < end - begin; ++i) to[i * width_] = bins[i];
     }
   });
 }

@@ -1,136 +1,319 @@
 #include "tunemix/data/letor_reader.h"
 
-#include <fast_float/fast_float.h>
-#include <fmt/os.h>
-
+#include <algorithm>
 #include <charconv>
-#include <cmath>
+#include <cstring>
+#include <limits>
 #include <unordered_map>
 
+#include "data/letor_parser.h"
+#include "data/text_source.h"
 #include "tunemix/core/binary.h"
 #include "tunemix/core/error.h"
 
 namespace tunemix {
 namespace {
 
-struct Rows {
-  std::vector<std::vector<std::pair<uint32_t, float>>> features;
-  std::vector<int32_t> labels;
-  std::vector<std::string> qids;
-  NameTable names;
+constexpr size_t kBatchBytes = size_t{1} << 23;  // text held at a time, unless a line is longer
+constexpr size_t kRunBytes = size_t{1} << 18;    // text parsed as one task
+
+class MemorySource : public TextSource {
+ public:
+  explicit MemorySource(std::string_view text) : text_(text) {}
+  size_t read(char* to, size_t size, ThreadPool&) override {
+    const size_t n = std::min(size, text_.size());
+    if (n > 0) std::memcpy(to, text_.data(), n);
+    text_.remove_prefix(n);
+    return n;
+  }
+
+ private:
+  std::string_view text_;
 };
 
-std::string_view document_name(std::string_view comment) {
-  const size_t key = comment.find("docid");
-  if (key == std::string_view::npos) return {};
-  size_t at = comment.find('=', key);
-  if (at == std::string_view::npos) return {};
-  at = comment.find_first_not_of(" \t", at + 1);
-  if (at == std::string_view::npos) return {};
-  return comment.substr(at, comment.find_first_of(" \t\r", at) - at);
+// Whole lines of a source, a batch at a time.
+class LineBatches {
+ public:
+  LineBatches(TextSource& source, ThreadPool& pool) : source_(source), pool_(pool) {}
+
+  // The next lines, the last one with a newline even if the file has none, followed by kTextPadding bytes;
+  // empty at the end. Valid until the next call.
+  std::string_view next() {
+    const size_t rest = filled_ - used_;
+    if (rest > 0) std::memmove(buffer_.data(), buffer_.data() + used_, rest);
+    filled_ = rest;
+    used_ = 0;
+    size_t wanted = std::max(kBatchBytes, 2 * rest);
+    for (;;) {
+      if (!at_end_) {
+        buffer_.resize(wanted + 1 + kTextPadding);
+        const size_t got = source_.read(buffer_.data() + filled_, wanted - filled_, pool_);
+        filled_ += got;
+        at_end_ = filled_ < wanted;
+        if (at_end_ && filled_ > 0 && buffer_[filled_ - 1] != '\n') buffer_[filled_++] = '\n';
+        std::memset(buffer_.data() + filled_, 0, kTextPadding);
+      }
+      if (filled_ == 0) return {};
+      const void* last = memrchr(buffer_.data(), '\n', filled_);
+      if (last != nullptr) {
+        used_ = static_cast<size_t>(static_cast<const char*>(last) - buffer_.data()) + 1;
+        return {buffer_.data(), used_};
+      }
+      wanted *= 2;
+    }
+  }
+
+ private:
+  TextSource& source_;
+  ThreadPool& pool_;
+  std::vector<char> buffer_;
+  size_t filled_ = 0;
+  size_t used_ = 0;
+  bool at_end_ = false;
+};
+
+std::vector<std::string_view> split_runs(std::string_view lines) {
+  std::vector<std::string_view> runs;
+  while (!lines.empty()) {
+    const size_t newline = lines.size() <= kRunBytes ? lines.size() - 1 : lines.find('\n', kRunBytes - 1);
+    runs.push_back(lines.substr(0, newline + 1));
+    lines.remove_prefix(newline + 1);
+  }
+  return runs;
 }
 
-void parse_text(std::string_view text, std::string_view name, const LetorOptions& options, Rows& rows) {
-  size_t line_number = 0;
-  for (size_t at = 0; at < text.size();) {
+// LightGBM's group sizes: whole numbers, one a line.
+std::vector<size_t> read_group_sizes(const std::filesystem::path& file) {
+  const std::string text = read_text_file(file);
+  std::vector<size_t> sizes;
+  size_t line = 0;
+  for (size_t at = 0; at < text.size(); ++line) {
     const size_t end = std::min(text.find('\n', at), text.size());
-    std::string_view line = text.substr(at, end - at);
+    std::string_view word = std::string_view(text).substr(at, end - at);
     at = end + 1;
-    ++line_number;
-    std::string_view comment;
-    if (const size_t hash = line.find('#'); hash != std::string_view::npos) {
-      comment = line.substr(hash + 1);
-      line = line.substr(0, hash);
-    }
-    std::vector<std::string_view> tokens;
-    for (size_t i = 0; i < line.size();) {
-      i = line.find_first_not_of(" \t\r", i);
-      if (i == std::string_view::npos) break;
-      const size_t stop = std::min(line.find_first_of(" \t\r", i), line.size());
-      tokens.push_back(line.substr(i, stop - i));
-      i = stop;
-    }
-    if (tokens.empty()) continue;
-    int32_t label = 0;
-    auto [p, ec] = std::from_chars(tokens[0].data(), tokens[0].data() + tokens[0].size(), label);
-    if (options.unlabelled && label == -1) label = 0;
-    const int most = options.num_labels > 0 ? options.num_labels - 1 : options.max_label;
-    if (ec != std::errc() || p != tokens[0].data() + tokens[0].size() || label < 0 || label > most)
-      throw_input("{}:{}: label '{}', expected a whole number from 0 to {}", name, line_number, tokens[0],
-                  most);
-    if (tokens.size() < 2 || !tokens[1].starts_with("qid:") || tokens[1].size() == 4)
-      throw_input("{}:{}: no qid, expected 'qid:ID' after the label", name, line_number);
-    rows.labels.push_back(label);
-    rows.qids.emplace_back(tokens[1].substr(4));
-    rows.names.add(document_name(comment));
-    auto& row = rows.features.emplace_back();
-    uint32_t last = 0;
-    for (size_t t = 2; t < tokens.size(); ++t) {
-      const char* stop = tokens[t].data() + tokens[t].size();
-      uint32_t id = 0;
-      auto [colon, id_ec] = std::from_chars(tokens[t].data(), stop, id);
-      float value = 0;
-      if (id_ec != std::errc() || colon == stop || *colon != ':' || id <= last || id > options.max_feature_id)
-        throw_input("{}:{}: '{}', expected a feature 'id:value' with rising ids", name, line_number,
-                    tokens[t]);
-      auto [value_end, value_ec] = fast_float::from_chars(colon + 1, stop, value);
-      if (value_ec != std::errc() || value_end != stop || !std::isfinite(value))
-        throw_input("{}:{}: '{}', expected a finite number after the colon", name, line_number, tokens[t]);
-      last = id;
-      row.emplace_back(id, value);
-    }
+    const size_t first = word.find_first_not_of(" \t\r");
+    if (first == std::string_view::npos) continue;
+    word = word.substr(first, word.find_last_not_of(" \t\r") + 1 - first);
+    size_t size = 0;
+    const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), size);
+    if (error != std::errc() || stop != word.data() + word.size() || size == 0)
+      throw_input("{}:{}: group size '{}', expected a positive whole number", file.string(), line + 1,
+                  word.substr(0, 40));
+    sizes.push_back(size);
   }
+  return sizes;
 }
 
-Dataset assemble(Rows rows, const LetorOptions& options, const Context& context) {
-  std::unordered_map<std::string, size_t> query_of;
-  std::vector<std::string> ids;
-  std::vector<std::vector<size_t>> members;
-  bool adjacent = true;
-  size_t d = options.num_features;
-  for (size_t i = 0; i < rows.labels.size(); ++i) {
-    const auto [it, fresh] = query_of.try_emplace(rows.qids[i], ids.size());
-    if (fresh) {
-      ids.push_back(rows.qids[i]);
-      members.emplace_back();
-    } else if (it->second + 1 != ids.size()) {
-      adjacent = false;
+class Assembler {
+ public:
+  Assembler(const LetorOptions& options, const Context& context)
+      : options_(options), context_(context), width_(options.num_features) {}
+
+  // `group_file`: where LightGBM's group sizes may be; empty for none.
+  void read(TextSource& source, const std::string& name, const std::filesystem::path& group_file) {
+    const size_t before = rows_;
+    QueryIds ids = QueryIds::kRequired;
+    size_t lines = 0;
+    bool first = true;
+    LineBatches batches(source, context_.pool());
+    for (std::string_view text = batches.next(); !text.empty(); text = batches.next()) {
+      context_.check_stop();
+      if (first) {
+        constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+        if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+        if (!group_file.empty() && !first_line_has_qid(text)) ids = QueryIds::kNone;
+        first = false;
+      }
+      add(text, name, ids, lines);
     }
-    members[it->second].push_back(i);
-    if (!rows.features[i].empty()) d = std::max<size_t>(d, rows.features[i].back().first);
+    if (rows_ == before) throw_input("{}: no documents, expected at least one line with one", name);
+    if (ids == QueryIds::kNone) add_groups(name, group_file, before);
+    (ids == QueryIds::kNone ? any_groups_ : any_qids_) = true;
+    if (any_groups_ && any_qids_)
+      throw_input("{}: {}; expected all files of a data set alike", name,
+                  ids == QueryIds::kNone ? "has group sizes, other files have qids"
+                                         : "has qids, other files have group sizes");
   }
-  if (!adjacent)
-    context.warn("rows of a query are not adjacent; they are grouped in order of first appearance");
-  std::vector<float> features(rows.labels.size() * d);
-  std::vector<int32_t> labels;
-  std::vector<size_t> offsets = {0};
-  NameTable names;
-  std::vector<uint32_t> source_rows;
-  for (const auto& query : members) {
-    for (const size_t i : query) {
-      if (!adjacent) source_rows.push_back(static_cast<uint32_t>(i));
-      for (const auto& [id, value] : rows.features[i]) features[labels.size() * d + id - 1] = value;
-      labels.push_back(rows.labels[i]);
-      names.add(rows.names[i]);
+
+  Dataset finish() {
+    std::vector<uint32_t> order = grouped_order();
+    if (!order.empty()) {
+      context_.warn("rows of a query are not adjacent; they are grouped in order of first appearance");
+      permute_rows(order);
     }
-    offsets.push_back(labels.size());
+    features_.shrink_to_fit();
+    std::vector<size_t> offsets(query_ids_.size() + 1, 0);
+    for (const Segment& s : segments_) offsets[s.query + 1] += s.rows;
+    for (size_t q = 0; q < query_ids_.size(); ++q) offsets[q + 1] += offsets[q];
+    return Dataset(std::move(features_), width_, std::move(labels_),
+                   QueryIndex(std::move(offsets), std::move(query_ids_)), std::move(names_), std::move(order),
+                   &context_.pool());
   }
-  return Dataset(std::move(features), d, std::move(labels), QueryIndex(std::move(offsets), std::move(ids)),
-                 std::move(names), std::move(source_rows));
+
+ private:
+  struct Segment {  // adjacent rows of one query
+    size_t query;
+    size_t rows;
+  };
+
+  void add(std::string_view text, const std::string& name, QueryIds ids, size_t& lines) {
+    const std::vector<std::string_view> texts = split_runs(text);
+    if (runs_.size() < texts.size()) runs_.resize(texts.size());
+    context_.pool().run(texts.size(), [&](size_t i) {
+      runs_[i].stride = width_;
+      parse_lines(texts[i], options_, ids, runs_[i]);
+    });
+    size_t widest = width_;
+    size_t added = 0;
+    std::vector<size_t> first_row;
+    for (size_t i = 0; i < texts.size(); ++i) {
+      lines += runs_[i].lines;
+      if (!runs_[i].error.empty()) throw_input("{}:{}: {}", name, lines, runs_[i].error);
+      widest = std::max(widest, runs_[i].max_id);
+      first_row.push_back(rows_ + added);
+      added += runs_[i].rows;
+    }
+    if (rows_ + added > std::numeric_limits<uint32_t>::max())
+      throw_input("{}: too many documents, expected less than 2^32 in a data set", name);
+    widen(widest);
+    features_.resize((rows_ + added) * width_);
+    context_.pool().run(texts.size(), [&](size_t i) { place(runs_[i], first_row[i]); });
+    for (size_t i = 0; i < texts.size(); ++i) append_rows(runs_[i]);
+  }
+
+  // Copies the rows of a run to their final place.
+  void place(const LetorRun& run, size_t first_row) {
+    const size_t shared = std::min(run.stride, width_);
+    float* to = features_.data() + first_row * width_;
+    if (run.stride == width_) {
+      if (run.rows * width_ > 0) std::memcpy(to, run.values.data(), run.rows * width_ * sizeof(float));
+      return;
+    }
+    for (size_t i = 0; i < run.rows; ++i, to += width_) {
+      std::copy_n(run.values.data() + i * run.stride, shared, to);
+      std::fill(to + shared, to + width_, 0.0F);
+    }
+  }
+
+  void widen(size_t width) {
+    if (width == width_) return;
+    features_.resize(rows_ * width);
+    for (size_t i = rows_; i-- > 0;) {
+      float* to = features_.data() + i * width;
+      std::memmove(to, features_.data() + i * width_, width_ * sizeof(float));
+      std::fill(to + width_, to + width, 0.0F);
+    }
+    width_ = width;
+  }
+
+  void append_rows(const LetorRun& run) {
+    labels_.insert(labels_.end(), run.labels.begin(), run.labels.begin() + static_cast<ptrdiff_t>(run.rows));
+    for (size_t k = 0; k < run.queries.size(); ++k) {
+      const size_t end = k + 1 < run.queries.size() ? run.queries[k + 1].first_row : run.rows;
+      add_segment(run.queries[k].id, end - run.queries[k].first_row);
+    }
+    if (run.names.size() > 0 || names_.size() > 0) {
+      while (names_.size() < rows_ + (run.names.size() > 0 ? run.first_named : run.rows)) names_.add({});
+      for (size_t i = 0; i < run.names.size(); ++i) names_.add(run.names[i]);
+    }
+    rows_ += run.rows;
+  }
+
+  void add_segment(std::string_view id, size_t rows) {
+    if (!segments_.empty() && query_ids_[segments_.back().query] == id) {
+      segments_.back().rows += rows;
+      return;
+    }
+    const auto [it, fresh] = query_of_.try_emplace(std::string(id), query_ids_.size());
+    if (fresh) query_ids_.emplace_back(id);
+    grouped_ = grouped_ && fresh;
+    segments_.push_back({it->second, rows});
+  }
+
+  void add_groups(const std::string& name, const std::filesystem::path& file, size_t before) {
+    size_t total = 0;
+    for (const size_t size : read_group_sizes(file)) {
+      total += size;
+      add_segment(std::to_string(query_ids_.size() + 1), size);
+    }
+    if (total != rows_ - before)
+      throw_input("{}: the group sizes add up to {}, expected {}, the documents of {}", file.string(), total,
+                  rows_ - before, name);
+  }
+
+  // Old row of each new row when queries must be brought together; empty when they are already.
+  std::vector<uint32_t> grouped_order() const {
+    if (grouped_) return {};
+    std::vector<size_t> next(query_ids_.size() + 1, 0);
+    for (const Segment& s : segments_) next[s.query + 1] += s.rows;
+    for (size_t q = 0; q + 1 < next.size(); ++q) next[q + 1] += next[q];
+    std::vector<uint32_t> order(rows_);
+    uint32_t row = 0;
+    for (const Segment& s : segments_)
+      for (size_t i = 0; i < s.rows; ++i) order[next[s.query]++] = row++;
+    return order;
+  }
+
+  // Row i becomes what row order[i] was, cycle by cycle, so that the matrix is not copied.
+  void permute_rows(std::span<const uint32_t> order) {
+    std::vector<bool> done(rows_, false);
+    std::vector<float> held(width_);
+    const auto row = [&](size_t i) { return features_.data() + i * width_; };
+    for (size_t start = 0; start < rows_; ++start) {
+      if (done[start]) continue;
+      std::copy_n(row(start), width_, held.begin());
+      size_t i = start;
+      for (; order[i] != start; i = order[i]) {
+        std::copy_n(row(order[i]), width_, row(i));
+        done[i] = true;
+      }
+      std::copy_n(held.begin(), width_, row(i));
+      done[i] = true;
+    }
+    std::vector<int32_t> labels(rows_);
+    for (size_t i = 0; i < rows_; ++i) labels[i] = labels_[order[i]];
+    labels_ = std::move(labels);
+    if (names_.size() == 0) return;
+    NameTable names;
+    for (size_t i = 0; i < rows_; ++i) names.add(names_[order[i]]);
+    names_ = std::move(names);
+  }
+
+  const LetorOptions& options_;
+  const Context& context_;
+  std::vector<LetorRun> runs_;  // reused from batch to batch
+  FloatBuffer features_;
+  size_t width_;
+  size_t rows_ = 0;
+  std::vector<int32_t> labels_;
+  NameTable names_;
+  std::vector<Segment> segments_;
+  std::vector<std::string> query_ids_;
+  std::unordered_map<std::string, size_t> query_of_;
+  bool grouped_ = true;
+  bool any_qids_ = false;
+  bool any_groups_ = false;
+};
+
+// LightGBM's `FILE.query`, also beside a compressed file under the name of the plain one; empty if none.
+std::filesystem::path group_file_of(const std::filesystem::path& file) {
+  std::filesystem::path beside = file;
+  beside += ".query";
+  std::error_code ignored;
+  if (std::filesystem::exists(beside, ignored)) return beside;
+  if (file.extension() != ".gz" && file.extension() != ".zst") return {};
+  beside = file.parent_path() / (file.stem().string() + ".query");
+  return std::filesystem::exists(beside, ignored) ? beside : std::filesystem::path();
 }
 
 }  // namespace
 
 Dataset read_letor(std::span<const std::filesystem::path> files, const LetorOptions& options,
                    const Context& context) {
-  Rows rows;
-  for (const auto& file : files) {
-    const size_t before = rows.labels.size();
-    parse_text(read_text_file(file), file.string(), options, rows);
-    if (rows.labels.size() == before)
-      throw_input("{}: no documents, expected at least one line", file.string());
-  }
-  return assemble(std::move(rows), options, context);
+  if (files.empty()) throw InputError("no data files, expected at least one");
+  Assembler assembler(options, context);
+  for (const auto& file : files) assembler.read(*open_text(file), file.string(), group_file_of(file));
+  return assembler.finish();
 }
 
 Dataset read_letor(const std::filesystem::path& file, const LetorOptions& options, const Context& context) {
@@ -139,25 +322,10 @@ Dataset read_letor(const std::filesystem::path& file, const LetorOptions& option
 
 Dataset parse_letor(std::string_view text, std::string_view name, const LetorOptions& options,
                     const Context& context) {
-  Rows rows;
-  parse_text(text, name, options, rows);
-  if (rows.labels.empty()) throw_input("{}: no documents, expected at least one line", name);
-  return assemble(std::move(rows), options, context);
-}
-
-void write_letor(const Dataset& data, const std::filesystem::path& file, bool dense) {
-  fmt::memory_buffer out;
-  for (size_t q = 0; q < data.queries().size(); ++q)
-    for (size_t i = data.queries().begin(q); i < data.queries().end(q); ++i) {
-      fmt::format_to(std::back_inserter(out), "{} qid:{}", data.labels()[i], data.queries().id(q));
-      for (size_t j = 0; j < data.features(); ++j)
-        if (dense || data.row(i)[j] != 0)
-          fmt::format_to(std::back_inserter(out), " {}:{}", j + 1, data.row(i)[j]);
-      if (data.names().size() > 0 && !data.names()[i].empty())
-        fmt::format_to(std::back_inserter(out), " #docid = {}", data.names()[i]);
-      out.push_back('\n');
-    }
-  write_file_atomically(file, std::string_view(out.data(), out.size()));
+  MemorySource source(text);
+  Assembler assembler(options, context);
+  assembler.read(source, std::string(name), {});
+  return assembler.finish();
 }
 
 }  // namespace tunemix
