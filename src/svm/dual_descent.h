@@ -1,0 +1,24 @@
+// Dual coordinate descent, one document after the other in a random order.
+#pragma once
+
+#include "svm/problem.h"
+
+namespace tunemix::svm {
+
+struct Progressed {
+  Certificate certificate;
+  int epochs = 0;
+};
+
+// Takes state.u (feasible) and state.M (its primal point for C) on until the gap is reached or the epochs are
+// used up; M stays the primal point of u.
+Progressed dual_descent(const Problem& problem, double C, double gap, int max_epochs, State& state,
+                        Random& random, const Context& context);
+
+// M = C sum_i weight_i (e_{l_i} - u_i) x_i
+void primal_point(const Problem& problem, double C, State& state, const Context& context);
+
+// The primal value at M and the dual value of u, which are computed from scratch.
+Certificate certify(const Problem& problem, double C, const State& state, const Context& context);
+
+}  // namespace tunemix::svm
