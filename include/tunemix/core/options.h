@@ -135,6 +135,15 @@ class OptionTable {
     return *this;
   }
 
+  // A value with a grammar of its own: `set` throws InputError by itself, `get` writes what `set` reads.
+  OptionTable& custom(std::string name, std::string expected,
+                      std::function<void(Struct&, std::string_view)> set,
+                      std::function<std::string(const Struct&)> get, std::string doc) {
+    entries_.push_back(
+        {std::move(name), std::move(expected), std::move(doc), std::move(set), std::move(get)});
+    return *this;
+  }
+
   const std::vector<Entry>& entries() const { return entries_; }
   std::vector<std::string> names() const {
     std::vector<std::string> result;
