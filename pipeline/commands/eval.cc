@@ -1,11 +1,209 @@
+#include <fmt/format.h>
+#include <fmt/os.h>
+
+#include <cmath>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
 #include "pipeline/commands/commands.h"
+#include "pipeline/commands/metric_options.h"
+#include "tunemix/core/binary.h"
+#include "tunemix/core/text.h"
+#include "tunemix/metric/evaluator.h"
+#include "tunemix/metric/score_file.h"
 
 namespace tunemix {
+namespace {
+
+struct EvalOptions {
+  std::vector<std::filesystem::path> data;
+  std::filesystem::path scores;
+  std::string tools = "yahoo";
+  size_t k = 10;
+  PolicyOverrides overrides;
+  bool json = false;
+  std::filesystem::path per_query;
+};
+
+struct ToolChoice {
+  std::vector<MetricPolicy> policies;
+  std::vector<std::pair<std::string, std::string>> skipped;  // preset and why
+};
+
+// A tool asked for by name must fit the data; `all` leaves out those that do not, and says so.
+ToolChoice choose_tools(const EvalOptions& options, const Dataset& data) {
+  const bool all = options.tools == "all";
+  ToolChoice choice;
+  for (const std::string& name : all ? preset_names() : split(options.tools, ',')) {
+    const MetricPolicy policy = make_policy(name, options.overrides);
+    check_err_max(policy, options.overrides, data);
+    if (all && data.max_label() > largest_label(policy)) {
+      choice.skipped.emplace_back(name, fmt::format("knows labels 0 to {} only, and the data has label {}",
+                                                    largest_label(policy), data.max_label()));
+      continue;
+    }
+    for (const MetricPolicy& other : choice.policies)
+      if (other.name == name) throw_input("the tool '{}' is named twice in --tool {}", name, options.tools);
+    choice.policies.push_back(policy);
+  }
+  return choice;
+}
+
+// As the tool prints it: its decimals, or 15 digits.
+std::string printed(double value, const MetricPolicy& policy) {
+  if (std::isnan(value)) return "-";
+  if (policy.decimals == 0) return fmt::format("{:.15g}", value);
+  return fmt::format("{:.{}f}", value, policy.decimals);
+}
+
+nlohmann::ordered_json as_json(const Evaluation& evaluation) {
+  using nlohmann::ordered_json;
+  const MeasureTable& m = evaluation.measures;
+  const auto fields = [&](const std::vector<double>& values) {
+    const auto ranks = [&](size_t first) {
+      const auto begin = values.begin() + static_cast<std::ptrdiff_t>(first);
+      return std::vector<double>(begin, begin + static_cast<std::ptrdiff_t>(m.k()));
+    };
+    return ordered_json{{"ndcg", ranks(m.ndcg(1))},
+                        {"mean_ndcg", values[m.mean_ndcg()]},
+                        {"dcg", ranks(m.dcg(1))},
+                        {"err", values[m.err()]},
+                        {"map", values[m.map()]},
+                        {"mrr", values[m.mrr()]},
+                        {"precision", ranks(m.precision(1))}};
+  };
+  ordered_json tool = fields(evaluation.mean);
+  tool["queries"] = evaluation.queries;
+  tool["empty_queries"] = evaluation.empty_queries;
+  tool["short_queries"] = evaluation.short_queries;
+  tool["stderr"] = evaluation.standard_error[m.ndcg(m.k())];  // of NDCG@k
+  tool["standard_errors"] = fields(evaluation.standard_error);
+  tool["decimals"] = evaluation.policy.decimals;
+  ordered_json& policy = tool["policy"];
+  for (const auto& entry : policy_options().entries()) policy[entry.name] = entry.get(evaluation.policy);
+  return tool;
+}
+
+void print_json(const std::vector<Evaluation>& evaluations, const ToolChoice& choice, const Dataset& data) {
+  nlohmann::ordered_json root;
+  root["k"] = evaluations.empty() ? 0 : evaluations[0].measures.k();
+  root["documents"] = data.documents();
+  root["tools"] = nlohmann::ordered_json::object();
+  for (const Evaluation& evaluation : evaluations)
+    root["tools"][evaluation.policy.name] = as_json(evaluation);
+  root["skipped"] = nlohmann::ordered_json::object();
+  for (const auto& [name, why] : choice.skipped) root["skipped"][name] = why;
+  std::cout << root.dump(2) << '\n';
+}
+
+// A measure a row, a tool a column.
+void print_table(const std::vector<Evaluation>& evaluations, const ToolChoice& choice, const Dataset& data) {
+  constexpr size_t kNameWidth = 16;
+  constexpr size_t kWidth = 19;
+  const auto print_row = [&](std::string_view name, const auto& cell) {
+    std::string line = fmt::format("{:<{}}", name, kNameWidth);
+    for (const Evaluation& evaluation : evaluations) line += fmt::format("{:>{}}", cell(evaluation), kWidth);
+    std::cout << line << '\n';
+  };
+  const auto print_measure = [&](std::string_view name, size_t column) {
+    print_row(name, [&](const Evaluation& e) { return printed(e.mean[column], e.policy); });
+  };
+  const MeasureTable& m = evaluations.front().measures;
+  print_row("tool", [](const Evaluation& e) { return e.policy.name; });
+  for (size_t rank = 1; rank <= m.k(); ++rank) print_measure(fmt::format("NDCG@{}", rank), m.ndcg(rank));
+  print_row("  std. error",
+            [&](const Evaluation& e) { return printed(e.standard_error[e.measures.ndcg(m.k())], e.policy); });
+  print_measure("MeanNDCG", m.mean_ndcg());
+  print_measure(fmt::format("DCG@{}", m.k()), m.dcg(m.k()));
+  for (size_t rank = 1; rank <= m.k(); ++rank) print_measure(fmt::format("P@{}", rank), m.precision(rank));
+  print_measure("MAP", m.map());
+  print_measure("ERR", m.err());
+  print_measure("MRR", m.mrr());
+  std::cout << '\n';
+  for (const auto& entry : policy_options().entries())
+    print_row(entry.name, [&](const Evaluation& e) { return entry.get(e.policy); });
+  std::cout << '\n';
+
+  const Evaluation& first = evaluations.front();
+  std::cout << fmt::format("{} queries, {} documents\n", first.queries, data.documents());
+  std::cout << fmt::format("{} queries have no relevant document (NDCG as 'empty' says)\n",
+                           first.empty_queries);
+  std::cout << fmt::format("{} queries have fewer than {} documents (NDCG@k as 'short' says)\n",
+                           first.short_queries, m.k());
+  for (const auto& [name, why] : choice.skipped)
+    std::cout << fmt::format("{} is left out: it {}\n", name, why);
+}
+
+// trec_eval's columns; with several tools the measure carries the tool's name.
+void write_per_query(const std::vector<Evaluation>& evaluations, const Dataset& data,
+                     const std::filesystem::path& file) {
+  fmt::memory_buffer out;
+  const auto line = [&](const Evaluation& e, std::string_view measure, std::string_view query,
+                        std::string_view value) {
+    const std::string name =
+        evaluations.size() == 1 ? std::string(measure) : fmt::format("{}:{}", e.policy.name, measure);
+    fmt::format_to(std::back_inserter(out), "{:<22}\t{}\t{}\n", name, query, value);
+  };
+  for (size_t q = 0; q < data.queries().size(); ++q)
+    for (const Evaluation& e : evaluations)
+      for (size_t c = 0; c < e.measures.columns(); ++c)
+        line(e, e.measures.trec_name(c), data.queries().id(q),
+             printed(e.per_query[q * e.measures.columns() + c], e.policy));
+  for (const Evaluation& e : evaluations) {
+    line(e, "runid", "all", e.policy.name);
+    line(e, "num_q", "all", std::to_string(e.queries));
+    for (size_t c = 0; c < e.measures.columns(); ++c)
+      line(e, e.measures.trec_name(c), "all", printed(e.mean[c], e.policy));
+  }
+  write_file_atomically(file, std::string_view(out.data(), out.size()));
+}
+
+int run(const EvalOptions& options, const Program& program) {
+  const auto context = program.context();
+  const Dataset data = read_for_evaluation(options.data, *context);
+  const ToolChoice choice = choose_tools(options, data);
+  if (choice.policies.empty()) throw_input("no tool fits the data's labels 0 to {}", data.max_label());
+  const std::vector<double> scores = read_scores(options.scores, data);
+  const auto evaluations =
+      Evaluator(data, choice.policies, options.k)(scores, context->pool(), !options.per_query.empty());
+  for (const Evaluation& e : evaluations)
+    if (std::isnan(e.mean[e.measures.err()]))
+      context->warn(fmt::format("{}: no ERR, since label {} does not fit err-max {}; try --err-max auto",
+                                e.policy.name, data.max_label(), e.policy.err_max));
+  if (!options.per_query.empty()) write_per_query(evaluations, data, options.per_query);
+  if (options.json)
+    print_json(evaluations, choice, data);
+  else
+    print_table(evaluations, choice, data);
+  return 0;
+}
+
+}  // namespace
 
 void add_eval_command(CLI::App& app, Program& program) {
   CLI::App* command = app.add_subcommand("eval", "Evaluate scores under the conventions of the usual tools");
+  auto options = std::make_shared<EvalOptions>();
+  command->add_option("--data", options->data, "LETOR files with the labels; several are one data set")
+      ->required();
+  command->add_option("--scores", options->scores, "One score a line, in the order of the data files")
+      ->required();
+  command
+      ->add_option("--tool", options->tools,
+                   "all, or some of yahoo, ranklib, trec, letor3, letor4, mslr, separated by commas")
+      ->capture_default_str();
+  command->add_option("--k", options->k, "Largest rank of NDCG@k, DCG@k and P@k")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
+  command->add_flag("--json", options->json, "Print JSON instead of a table");
+  command->add_option("--per-query", options->per_query, "Write every query's values in trec_eval's columns");
+  add_policy_options(*command, options->overrides);
   add_common_options(*command, program);
-  command->callback([&program] { program.action = [] { return 0; }; });
+  command->footer(
+      "Example:\n"
+      "  tunemix eval --data test.txt --scores test.scores --tool all\n"
+      "  tunemix eval --data test.txt --scores test.scores --tool trec --gain exponential --json");
+  command->callback(
+      [options, &program] { program.action = [options, &program] { return run(*options, program); }; });
 }
 
 }  // namespace tunemix

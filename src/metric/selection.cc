@@ -8,12 +8,6 @@
 
 namespace tunemix {
 
-std::vector<double> exponential_grades(int num_labels) {
-  std::vector<double> grades;
-  for (int label = 0; label < num_labels; ++label) grades.push_back(std::exp2(label) - 1);
-  return grades;
-}
-
 SelectionMetric::SelectionMetric(const QueryIndex& queries, std::span<const int32_t> labels,
                                  std::span<const double> grades, size_t k)
     : offsets_(queries.offsets()), k_(k) {

@@ -7,11 +7,9 @@
 #include <vector>
 
 #include "tunemix/data/query_index.h"
+#include "tunemix/metric/policy.h"
 
 namespace tunemix {
-
-// z_l = 2^l - 1 for l in 0..num_labels-1.
-std::vector<double> exponential_grades(int num_labels);
 
 // Mean NDCG@k over queries under the conventions of the Yahoo preset (a query without relevant documents
 // counts 1), averaged over the orders of tied documents. Keeps what does not depend on the scores. Safe to

@@ -1,0 +1,61 @@
+#include "tunemix/metric/score_file.h"
+
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+
+#include "tunemix/core/binary.h"
+#include "tunemix/core/error.h"
+
+namespace tunemix {
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
+}
+
+bool parse_finite(std::string_view text, double& value) {
+  const bool plus = text.starts_with('+');
+  if (plus) text.remove_prefix(1);
+  if (text.empty() || (plus && text.front() == '-')) return false;
+  const char* end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, value);
+  if (result.ptr != end || result.ec == std::errc::invalid_argument) return false;
+  // from_chars does not say whether the number is too large or too near 0; the latter is read as 0.
+  if (result.ec == std::errc::result_out_of_range) value = std::strtod(std::string(text).c_str(), nullptr);
+  return std::isfinite(value);
+}
+
+}  // namespace
+
+std::vector<double> parse_scores(std::string_view text, std::string_view name) {
+  const size_t last = text.find_last_not_of(" \t\r\n");
+  text = text.substr(0, last == std::string_view::npos ? 0 : last + 1);
+  std::vector<double> scores;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view line = trimmed(text.substr(at, end - at));
+    at = end + 1;
+    double score = 0;
+    if (!parse_finite(line, score))
+      throw_input("{}:{}: '{}', expected one finite number", name, scores.size() + 1, line.substr(0, 60));
+    scores.push_back(score);
+  }
+  return scores;
+}
+
+std::vector<double> read_scores(const std::filesystem::path& file, const Dataset& data) {
+  std::vector<double> scores = parse_scores(read_text_file(file), file.string());
+  if (scores.size() != data.documents())
+    throw_input("{}: {} scores, expected {}, one for each document of the data", file.string(), scores.size(),
+                data.documents());
+  if (data.source_rows().empty()) return scores;
+  std::vector<double> grouped;
+  grouped.reserve(scores.size());
+  for (const uint32_t row : data.source_rows()) grouped.push_back(scores[row]);
+  return grouped;
+}
+
+}  // namespace tunemix
