@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Installs what building TuneMix needs (Debian, Ubuntu); with --tests also what the tests need. Does nothing when all is there.
+set -euo pipefail
+
+build=(g++ cmake ninja-build ccache pkg-config libeigen3-dev libnlopt-cxx-dev libnlopt-dev libyaml-cpp-dev libcli11-dev
+  libfmt-dev libspdlog-dev nlohmann-json3-dev libfast-float-dev libxxhash-dev libzstd-dev zlib1g-dev libboost-math-dev)
+tests=(libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev clang-format clang-tidy xgboost liblinear-tools
+  slurm-wlm munge chromium python3)
+packages=("${build[@]}")
+[ "${1:-}" = "--tests" ] && packages+=("${tests[@]}")
+# The report's charts are built from npm packages; any npm will do.
+command -v npm >/dev/null || packages+=(npm)
+
+missing=()
+if command -v dpkg-query >/dev/null; then
+  for package in "${packages[@]}"; do
+    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")
+  done
+  [ ${#missing[@]} -eq 0 ] && exit 0
+fi
+if ! command -v apt-get >/dev/null; then
+  echo "This script knows apt only. Install these (Debian names) with your package manager:" >&2
+  printf '  %s\n' "${packages[@]}" >&2
+  exit 1
+fi
+sudo=()
+if [ "$(id -u)" -ne 0 ]; then
+  command -v sudo >/dev/null || { echo "Run as root or install sudo to install: ${missing[*]}" >&2; exit 1; }
+  sudo=(sudo)
+fi
+echo "Installing: ${missing[*]}"
+"${sudo[@]}" apt-get update -qq
+DEBIAN_FRONTEND=noninteractive "${sudo[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
