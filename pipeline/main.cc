@@ -23,6 +23,7 @@ int main(int argc, char** argv) {
   app.footer("'tunemix COMMAND --help' shows a command's options and an example.");
   Program program;
   add_eval_command(app, program);
+  add_synth_command(app, program);
   try {
     app.parse(argc, argv);
     return program.action();

@@ -4,8 +4,8 @@
 
 #include "data/decimal.h"
 #include "data/letor_text.h"
-#include "tunemix/core/binary.h"
-#include "tunemix/core/error.h"
+#include "data/text_sink.h"
+#include "tunemix/core/parallel.h"
 #include "tunemix/data/letor_reader.h"
 
 namespace tunemix {
@@ -67,12 +67,19 @@ void append_letor_line(std::string& out, int32_t label, std::string_view query,
 }
 
 void write_letor(const Dataset& data, const std::filesystem::path& file, bool dense) {
+  constexpr size_t kPieceBytes = size_t{1} << 20;
+  ThreadPool one(1);
+  TextSink sink(file);
   std::string out;
-  for (size_t q = 0; q < data.queries().size(); ++q)
+  for (size_t q = 0; q < data.queries().size(); ++q) {
     for (size_t i = data.queries().begin(q); i < data.queries().end(q); ++i)
       append_letor_line(out, data.labels()[i], data.queries().id(q), data.row(i),
                         data.names().size() > 0 ? data.names()[i] : std::string_view(), dense, i == 0);
-  write_file_atomically(file, out);
+    if (out.size() < kPieceBytes && q + 1 < data.queries().size()) continue;
+    sink.append(std::span(&out, 1), one);
+    out.clear();
+  }
+  sink.close();
 }
 
 }  // namespace tunemix

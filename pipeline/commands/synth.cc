@@ -1,0 +1,67 @@
+#include <filesystem>
+#include <optional>
+
+#include "pipeline/commands/commands.h"
+#include "tunemix/core/text.h"
+#include "tunemix/core/timer.h"
+#include "tunemix/data/synthetic.h"
+
+namespace tunemix {
+namespace {
+
+struct SynthArguments {
+  std::string preset = "quickstart";
+  std::optional<size_t> queries;
+  std::optional<size_t> features;
+  std::optional<int> labels;
+  uint64_t seed = 1;
+  std::string out;
+};
+
+int synth(const SynthArguments& arguments, const Program& program) {
+  SyntheticOptions options = synthetic_preset(arguments.preset);
+  if (arguments.queries) options.queries = *arguments.queries;
+  if (arguments.features) options.features = *arguments.features;
+  if (arguments.labels) options.labels = *arguments.labels;
+  options.seed = arguments.seed;
+  const auto context = program.context(arguments.seed);
+  const Timer timer;
+  const size_t documents = write_synthetic(options, arguments.out, *context);
+  context->log(LogLevel::kInfo,
+               fmt::format("{}: {} documents, {} queries, {} features, {}, {}", arguments.out, documents,
+                           options.queries, options.features,
+                           human_bytes(static_cast<double>(std::filesystem::file_size(arguments.out))),
+                           human_seconds(timer.seconds())));
+  return 0;
+}
+
+}  // namespace
+
+void add_synth_command(CLI::App& app, Program& program) {
+  CLI::App* command = app.add_subcommand("synth", "Write synthetic graded ranking data as LETOR text");
+  auto arguments = std::make_shared<SynthArguments>();
+  command->add_option("--preset", arguments->preset, "quickstart (small) or mslr10k (the size of a web set)")
+      ->check(CLI::IsMember(synthetic_presets()))
+      ->capture_default_str();
+  command->add_option("--queries", arguments->queries, "Number of queries, instead of the preset's")
+      ->check(CLI::Range(size_t{1}, size_t{100000000}));
+  command->add_option("--features", arguments->features, "Number of features, instead of the preset's")
+      ->check(CLI::Range(1, 10000));
+  command->add_option("--labels", arguments->labels, "Number of grades, instead of the preset's")
+      ->check(CLI::Range(2, 5));
+  command
+      ->add_option("--seed", arguments->seed,
+                   "Seed of the documents; every seed has the same ranking problem")
+      ->capture_default_str();
+  command->add_option("--out", arguments->out, "File to write")->required();
+  add_common_options(*command, program);
+  command->footer(
+      "Example, the splits of a small experiment:\n"
+      "  tunemix synth --preset quickstart --seed 1 --out train.txt\n"
+      "  tunemix synth --preset quickstart --queries 50 --seed 2 --out valid.txt");
+  command->callback([arguments, &program] {
+    program.action = [arguments, &program] { return synth(*arguments, program); };
+  });
+}
+
+}  // namespace tunemix
