@@ -24,6 +24,7 @@ int main(int argc, char** argv) {
   Program program;
   add_eval_command(app, program);
   add_synth_command(app, program);
+  add_compare_command(app, program);
   try {
     app.parse(argc, argv);
     return program.action();

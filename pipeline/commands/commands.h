@@ -21,6 +21,7 @@ struct Program {
 // One function per subcommand, in the order of `tunemix --help`.
 void add_eval_command(CLI::App& app, Program& program);
 void add_synth_command(CLI::App& app, Program& program);
+void add_compare_command(CLI::App& app, Program& program);
 
 // `--threads` and `--quiet`, for commands that compute.
 void add_common_options(CLI::App& command, Program& program);

@@ -30,22 +30,30 @@ struct ToolChoice {
   std::vector<std::pair<std::string, std::string>> skipped;  // preset and why
 };
 
-// A tool asked for by name must fit the data; `all` leaves out those that do not, and says so.
-ToolChoice choose_tools(const EvalOptions& options, const Dataset& data) {
-  const bool all = options.tools == "all";
-  ToolChoice choice;
-  for (const std::string& name : all ? preset_names() : split(options.tools, ',')) {
-    const MetricPolicy policy = make_policy(name, options.overrides);
-    check_err_max(policy, options.overrides, data);
-    if (all && data.max_label() > largest_label(policy)) {
-      choice.skipped.emplace_back(name, fmt::format("knows labels 0 to {} only, and the data has label {}",
-                                                    largest_label(policy), data.max_label()));
-      continue;
-    }
-    for (const MetricPolicy& other : choice.policies)
+std::vector<MetricPolicy> named_policies(const EvalOptions& options) {
+  std::vector<MetricPolicy> policies;
+  for (const std::string& name : options.tools == "all" ? preset_names() : split(options.tools, ',')) {
+    for (const MetricPolicy& other : policies)
       if (other.name == name) throw_input("the tool '{}' is named twice in --tool {}", name, options.tools);
-    choice.policies.push_back(policy);
+    policies.push_back(make_policy(name, options.overrides));
   }
+  return policies;
+}
+
+// A tool asked for by name must fit the data; `all` leaves out those that do not, and says so.
+ToolChoice fit_to_data(const std::vector<MetricPolicy>& policies, const EvalOptions& options,
+                       const Dataset& data) {
+  ToolChoice choice;
+  for (const MetricPolicy& policy : policies) {
+    check_err_max(policy, options.overrides, data);
+    if (options.tools == "all" && data.max_label() > largest_label(policy))
+      choice.skipped.emplace_back(policy.name,
+                                  fmt::format("knows labels 0 to {} only, and the data has label {}",
+                                              largest_label(policy), data.max_label()));
+    else
+      choice.policies.push_back(policy);
+  }
+  if (choice.policies.empty()) throw_input("no tool fits the data's labels 0 to {}", data.max_label());
   return choice;
 }
 
@@ -86,7 +94,7 @@ nlohmann::ordered_json as_json(const Evaluation& evaluation) {
 
 void print_json(const std::vector<Evaluation>& evaluations, const ToolChoice& choice, const Dataset& data) {
   nlohmann::ordered_json root;
-  root["k"] = evaluations.empty() ? 0 : evaluations[0].measures.k();
+  root["k"] = evaluations.front().measures.k();
   root["documents"] = data.documents();
   root["tools"] = nlohmann::ordered_json::object();
   for (const Evaluation& evaluation : evaluations)
@@ -126,10 +134,9 @@ void print_table(const std::vector<Evaluation>& evaluations, const ToolChoice& c
 
   const Evaluation& first = evaluations.front();
   std::cout << fmt::format("{} queries, {} documents\n", first.queries, data.documents());
-  std::cout << fmt::format("{} queries have no relevant document (NDCG as 'empty' says)\n",
-                           first.empty_queries);
-  std::cout << fmt::format("{} queries have fewer than {} documents (NDCG@k as 'short' says)\n",
-                           first.short_queries, m.k());
+  std::cout << fmt::format("without a relevant document: {} (their NDCG is 'empty')\n", first.empty_queries);
+  std::cout << fmt::format("with fewer than {} documents: {} (their NDCG@k follows 'short')\n", m.k(),
+                           first.short_queries);
   for (const auto& [name, why] : choice.skipped)
     std::cout << fmt::format("{} is left out: it {}\n", name, why);
 }
@@ -160,9 +167,9 @@ void write_per_query(const std::vector<Evaluation>& evaluations, const Dataset& 
 
 int run(const EvalOptions& options, const Program& program) {
   const auto context = program.context();
+  const std::vector<MetricPolicy> policies = named_policies(options);
   const Dataset data = read_for_evaluation(options.data, *context);
-  const ToolChoice choice = choose_tools(options, data);
-  if (choice.policies.empty()) throw_input("no tool fits the data's labels 0 to {}", data.max_label());
+  const ToolChoice choice = fit_to_data(policies, options, data);
   const std::vector<double> scores = read_scores(options.scores, data);
   const auto evaluations =
       Evaluator(data, choice.policies, options.k)(scores, context->pool(), !options.per_query.empty());

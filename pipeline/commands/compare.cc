@@ -1,0 +1,160 @@
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "pipeline/commands/commands.h"
+#include "pipeline/commands/metric_options.h"
+#include "tunemix/metric/evaluator.h"
+#include "tunemix/metric/score_file.h"
+#include "tunemix/metric/significance.h"
+
+namespace tunemix {
+namespace {
+
+struct CompareOptions {
+  std::vector<std::filesystem::path> data;
+  std::vector<std::filesystem::path> a;
+  std::vector<std::filesystem::path> b;
+  std::string tool = "yahoo";
+  std::string metric = "ndcg@10";
+  PolicyOverrides overrides;
+  bool json = false;
+};
+
+struct Comparison {
+  std::vector<PairedTest> folds;
+  CombinedTest two_sided;
+  CombinedTest a_better;
+};
+
+// The rank of a measure such as ndcg@20; 10 for those without.
+size_t rank_of(std::string_view metric) {
+  const size_t at = metric.find('@');
+  if (at == std::string_view::npos) return 10;
+  size_t rank = 0;
+  const char* end = metric.data() + metric.size();
+  const auto result = std::from_chars(metric.data() + at + 1, end, rank);
+  if (result.ec != std::errc() || result.ptr != end || rank < 1 || rank > 10000)
+    throw_input("metric is '{}'; expected a rank from 1 to 10000 after the @", metric);
+  return rank;
+}
+
+std::vector<double> column_of(const Evaluation& evaluation, size_t column) {
+  std::vector<double> values;
+  for (size_t q = 0; q < evaluation.queries; ++q)
+    values.push_back(evaluation.per_query[q * evaluation.measures.columns() + column]);
+  return values;
+}
+
+PairedTest compare_fold(const CompareOptions& options, size_t fold, const Context& context) {
+  const Dataset data = read_for_evaluation(std::span(&options.data[fold], 1), context);
+  const MetricPolicy policy = make_policy(options.tool, options.overrides);
+  check_err_max(policy, options.overrides, data);
+  const size_t k = rank_of(options.metric);
+  const size_t column = MeasureTable(k).column(options.metric);
+  const Evaluator evaluator(data, {policy}, k);
+  const auto values = [&](const std::filesystem::path& file) {
+    return column_of(evaluator(read_scores(file, data), context.pool(), true).front(), column);
+  };
+  const std::vector<double> a = values(options.a[fold]);
+  const std::vector<double> b = values(options.b[fold]);
+  if (std::isnan(a.front()))
+    throw_input("label {} does not fit err-max {}; try --err-max auto", data.max_label(), policy.err_max);
+  if (a.size() < 2)
+    throw_input("{}: one query, expected at least two for a paired t-test", options.data[fold].string());
+  return paired_t_test(a, b);
+}
+
+nlohmann::ordered_json as_json(const PairedTest& test) {
+  return {{"queries", test.pairs},
+          {"mean_a", test.mean_a},
+          {"mean_b", test.mean_b},
+          {"difference", test.difference},
+          {"stderr", test.standard_error},
+          {"t", test.t},
+          {"p", test.p},
+          {"p_a_better", test.p_a_better},
+          {"wins", test.wins},
+          {"ties", test.ties},
+          {"losses", test.losses}};
+}
+
+nlohmann::ordered_json as_json(const CombinedTest& test) {
+  return {{"statistic", test.statistic}, {"degrees", test.degrees}, {"p", test.p}};
+}
+
+void print_json(const CompareOptions& options, const Comparison& comparison) {
+  nlohmann::ordered_json root = {{"tool", options.tool}, {"metric", options.metric}};
+  root["folds"] = nlohmann::ordered_json::array();
+  for (const PairedTest& fold : comparison.folds) root["folds"].push_back(as_json(fold));
+  root["fisher"] = as_json(comparison.two_sided);
+  root["fisher_a_better"] = as_json(comparison.a_better);
+  std::cout << root.dump(2) << '\n';
+}
+
+void print_table(const CompareOptions& options, const Comparison& comparison) {
+  std::cout << fmt::format("{} {}, paired over queries\n", options.tool, options.metric);
+  std::cout << fmt::format("{:<5}{:>8}{:>10}{:>10}{:>11}{:>11}{:>9}{:>11}  {}\n", "fold", "queries", "A", "B",
+                           "A - B", "std. error", "t", "p", "A wins/ties/loses");
+  size_t number = 0;
+  for (const PairedTest& f : comparison.folds)
+    std::cout << fmt::format("{:<5}{:>8}{:>10.4f}{:>10.4f}{:>+11.5f}{:>11.5f}{:>9.3f}{:>11.4g}  {}/{}/{}\n",
+                             ++number, f.pairs, f.mean_a, f.mean_b, f.difference, f.standard_error, f.t, f.p,
+                             f.wins, f.ties, f.losses);
+  if (comparison.folds.size() > 1) {
+    std::cout << fmt::format("Fisher over {} folds: p = {:.4g} (two-sided tests)\n", comparison.folds.size(),
+                             comparison.two_sided.p);
+    std::cout << fmt::format("Fisher over {} folds: p = {:.4g} (one-sided, A better)\n",
+                             comparison.folds.size(), comparison.a_better.p);
+  }
+}
+
+int run(const CompareOptions& options, const Program& program) {
+  if (options.a.size() != options.data.size() || options.b.size() != options.data.size())
+    throw_input("{} data files, {} score files of A and {} of B; expected one of each per fold",
+                options.data.size(), options.a.size(), options.b.size());
+  const auto context = program.context();
+  Comparison comparison;
+  std::vector<double> two_sided;
+  std::vector<double> a_better;
+  for (size_t fold = 0; fold < options.data.size(); ++fold) {
+    comparison.folds.push_back(compare_fold(options, fold, *context));
+    two_sided.push_back(comparison.folds.back().p);
+    a_better.push_back(comparison.folds.back().p_a_better);
+  }
+  comparison.two_sided = fisher_combine(two_sided);
+  comparison.a_better = fisher_combine(a_better);
+  if (options.json)
+    print_json(options, comparison);
+  else
+    print_table(options, comparison);
+  return 0;
+}
+
+}  // namespace
+
+void add_compare_command(CLI::App& app, Program& program) {
+  CLI::App* command = app.add_subcommand("compare", "Compare two systems: paired t-test, Fisher over folds");
+  auto options = std::make_shared<CompareOptions>();
+  command->add_option("--data", options->data, "LETOR files with the labels, one per fold")->required();
+  command->add_option("--a", options->a, "Score files of system A, one per fold")->required();
+  command->add_option("--b", options->b, "Score files of system B, one per fold")->required();
+  command->add_option("--tool", options->tool, "yahoo, ranklib, trec, letor3, letor4 or mslr")
+      ->capture_default_str();
+  command->add_option("--metric", options->metric, "ndcg@R, dcg@R, p@R, mean_ndcg, map, err or mrr")
+      ->capture_default_str();
+  command->add_flag("--json", options->json, "Print JSON instead of a table");
+  add_policy_options(*command, options->overrides);
+  add_common_options(*command, program);
+  command->footer(
+      "Example (two folds):\n"
+      "  tunemix compare --data f1.txt f2.txt --a a1.scores a2.scores --b b1.scores b2.scores --metric "
+      "ndcg@10");
+  command->callback(
+      [options, &program] { program.action = [options, &program] { return run(*options, program); }; });
+}
+
+}  // namespace tunemix
