@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "tunemix/core/parallel.h"
 #include "tunemix/data/query_index.h"
 #include "tunemix/metric/policy.h"
 
@@ -13,23 +14,30 @@ namespace tunemix {
 
 // Mean NDCG@k over queries under the conventions of the Yahoo preset (a query without relevant documents
 // counts 1), averaged over the orders of tied documents. Keeps what does not depend on the scores. Safe to
-// share between threads.
+// share between threads. Scores must not be NaN.
 class SelectionMetric {
  public:
   SelectionMetric(const QueryIndex& queries, std::span<const int32_t> labels, std::span<const double> grades,
                   size_t k = 10);
 
   double operator()(std::span<const float> scores) const;
+  // The same number, the queries spread over the pool's threads.
+  double operator()(std::span<const float> scores, ThreadPool& pool) const;
   void per_query(std::span<const float> scores, std::span<double> out) const;
   size_t queries() const { return offsets_.size() - 1; }
 
  private:
-  double of_query(size_t query, const float* scores, std::vector<uint32_t>& order) const;
+  struct Scored {
+    float score;
+    uint32_t document;  // within its query
+  };
+  double of_query(size_t query, const float* scores, std::vector<Scored>& top) const;
+  void of_queries(size_t first, size_t last, std::span<const float> scores, double* out) const;
 
   std::vector<size_t> offsets_;
   std::vector<double> gains_;      // of each document
   std::vector<double> ideal_;      // DCG@k of each query's best order; 0 where nothing is relevant
-  std::vector<double> discounts_;  // cumulated: discounts_[i] is the sum of the first i discounts up to k
+  std::vector<double> discounts_;  // cumulated: discounts_[i] is the sum of the first i discounts, i in 0..k
   size_t k_;
 };
 
