@@ -1,5 +1,9 @@
 #include "tunemix/data/binning.h"
 
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -196,21 +200,40 @@ void complete_distinct(const Dataset& data, size_t max_bins, std::vector<Distinc
   }
 }
 
-// How many of the thresholds are <= x, for many x at once: a binary search whose steps do not depend on the
-// data. `padded` holds the thresholds, then infinities up to the next power of two, less one.
-template <int kSteps>
-void search_block(const float* padded, const float* x, uint8_t* bins, size_t count) {
-  for (size_t i = 0; i < count; ++i) {
-    int32_t at = 0;
-    for (int step = 1 << (kSteps - 1); step > 0; step /= 2) at += padded[at + step - 1] <= x[i] ? step : 0;
-    bins[i] = static_cast<uint8_t>(at);
-  }
+// How many of 16 ascending floats are <= x.
+inline unsigned count_at_most(const float* t, float x) {
+#if defined(__AVX512F__)
+  return static_cast<unsigned>(
+      std::popcount(_mm512_cmp_ps_mask(_mm512_loadu_ps(t), _mm512_set1_ps(x), _CMP_LE_OQ)));
+#elif defined(__AVX2__)
+  const __m256 v = _mm256_set1_ps(x);
+  const int low = _mm256_movemask_ps(_mm256_cmp_ps(_mm256_loadu_ps(t), v, _CMP_LE_OQ));
+  const int high = _mm256_movemask_ps(_mm256_cmp_ps(_mm256_loadu_ps(t + 8), v, _CMP_LE_OQ));
+  return static_cast<unsigned>(std::popcount(static_cast<unsigned>(low | high << 8)));
+#else
+  unsigned count = 0;
+  for (int k = 0; k < 16; ++k) count += t[k] <= x;
+  return count;
+#endif
 }
 
-using SearchBlock = void (*)(const float*, const float*, uint8_t*, size_t);
-constexpr SearchBlock kSearchBlock[] = {nullptr,         search_block<1>, search_block<2>,
-                                        search_block<3>, search_block<4>, search_block<5>,
-                                        search_block<6>, search_block<7>, search_block<8>};
+// The thresholds of one feature in groups of 16, padded with infinity: two counts find a bin without a
+// branch.
+struct SearchTable {
+  std::array<float, 256> thresholds;
+  std::array<float, 16> last_of_group;
+  size_t count;
+
+  explicit SearchTable(std::span<const float> t) : count(t.size()) {
+    thresholds.fill(std::numeric_limits<float>::infinity());
+    std::copy(t.begin(), t.end(), thresholds.begin());
+    for (size_t g = 0; g < 16; ++g) last_of_group[g] = thresholds[16 * g + 15];
+  }
+  uint8_t bin(float x) const {
+    const unsigned group = count_at_most(last_of_group.data(), x);
+    return static_cast<uint8_t>(16 * group + count_at_most(thresholds.data() + size_t{16} * group, x));
+  }
+};
 
 }  // namespace
 
@@ -271,26 +294,21 @@ BinnedDataset::BinnedDataset(const Dataset& data, const BinCuts& cuts, BinLayout
       bins_((features_ + width_ - 1) / width_ * width_ * stride_) {
   if (cuts.features() != features_)
     throw_input("the data has {} features; the bins were made for {}", features_, cuts.features());
-  // Thresholds of all features, padded for the search.
-  std::vector<std::array<float, 255>> padded(features_);
-  std::vector<int> steps(features_);
-  for (size_t j = 0; j < features_; ++j) {
-    const auto t = cuts.thresholds(j);
-    padded[j].fill(std::numeric_limits<float>::infinity());
-    std::copy(t.begin(), t.end(), padded[j].begin());
-    steps[j] = static_cast<int>(std::bit_width(t.size()));
-  }
-  constexpr size_t kBlock = 256;
-  parallel_blocks(context.pool(), documents_, kBlock, [&](size_t begin, size_t end) {
-    std::array<float, kBlock> x;
-    std::array<uint8_t, kBlock> bins;
+  std::vector<SearchTable> tables;
+  tables.reserve(features_);
+  for (size_t j = 0; j < features_; ++j) tables.emplace_back(cuts.thresholds(j));
+  // A block of rows stays in the cache while its features are gone through.
+  parallel_blocks(context.pool(), documents_, 128, [&](size_t begin, size_t end) {
     for (size_t j = 0; j < features_; ++j) {
-      if (steps[j] == 0) continue;
+      const SearchTable& table = tables[j];
       const float* from = data.row(begin).data() + j;
-      for (size_t i = 0; i < end - begin; ++i) x[i] = from[i * features_];
-      kSearchBlock[steps[j]](padded[j].data(), x.data(), bins.data(), end - begin);
       uint8_t* to = bins_.data() + (j / width_) * width_ * stride_ + j % width_ + begin * width_;
-      for (size_t i = 0; i < end - begin; ++i) to[i * width_] = bins[i];
+      if (table.count < 16) {
+        for (size_t i = 0; i < end - begin; ++i)
+          to[i * width_] = static_cast<uint8_t>(count_at_most(table.thresholds.data(), from[i * features_]));
+      } else {
+        for (size_t i = 0; i < end - begin; ++i) to[i * width_] = table.bin(from[i * features_]);
+      }
     }
   });
 }

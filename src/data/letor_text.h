@@ -1,4 +1,4 @@
-// Writes numbers and LETOR lines as text.
+// Writes LETOR lines as text.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,9 @@
 
 namespace tunemix {
 
-// Appends text that reads back to exactly `value` (finite).
-void append_number(std::string& out, float value);
-
-// Appends one line. Features that are 0 are left out unless `dense`; `name` may be empty. With `keep_last`
-// the last feature is written in any case, so that the number of features is not lost.
+// Appends one line; the numbers read back to exactly the same floats. Features that are 0 are left out unless
+// `dense`; `name` may be empty. With `keep_last` the last feature is written in any case, so that the number
+// of features is not lost.
 void append_letor_line(std::string& out, int32_t label, std::string_view query,
                        std::span<const float> features, std::string_view name, bool dense, bool keep_last);
 

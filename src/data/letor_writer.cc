@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "data/decimal.h"
 #include "data/letor_text.h"
@@ -11,59 +13,80 @@
 namespace tunemix {
 namespace {
 
-void append_whole(std::string& out, uint64_t value) {
+char* put_whole(char* to, uint64_t value) {
+  if (value < 10) {
+    *to = static_cast<char>('0' + value);
+    return to + 1;
+  }
+  if (value < 100) {
+    to[0] = static_cast<char>('0' + value / 10);
+    to[1] = static_cast<char>('0' + value % 10);
+    return to + 2;
+  }
   const fmt::format_int text(value);
-  out.append(text.data(), text.size());
+  std::memcpy(to, text.data(), text.size());
+  return to + text.size();
 }
 
-// `value` with at most `places` decimals, if that reads back to it.
-bool append_fixed(std::string& out, float value, int places) {
-  const auto scaled =
-      static_cast<uint64_t>(std::nearbyint(std::abs(static_cast<double>(value)) * decimal::kPow10[places]));
-  const double back = static_cast<double>(scaled) / decimal::kPow10[places];
-  if (static_cast<float>(back) != std::abs(value) || !decimal::rounds_to_float(back)) return false;
-  if (value < 0) out.push_back('-');
+// `value` with at most `places` decimals, if that reads back to it; else nullptr.
+char* put_fixed(char* to, float value, int places) {
+  const double scale = decimal::kPow10[places];
+  const auto scaled = static_cast<uint64_t>(
+      static_cast<int64_t>(std::nearbyint(std::abs(static_cast<double>(value)) * scale)));
+  const double back = static_cast<double>(static_cast<int64_t>(scaled)) / scale;
+  if (static_cast<float>(back) != std::abs(value) || !decimal::rounds_to_float(back)) return nullptr;
+  if (value < 0) *to++ = '-';
   const uint64_t unit = decimal::kWholePow10[places];
-  append_whole(out, scaled / unit);
+  to = put_whole(to, scaled / unit);
   uint64_t fraction = scaled % unit;
-  if (fraction == 0) return true;
-  char digits[8];
-  for (int i = places; i-- > 0; fraction /= 10) digits[i] = static_cast<char>('0' + fraction % 10);
-  int count = places;
-  while (digits[count - 1] == '0') --count;
-  out.push_back('.');
-  out.append(digits, static_cast<size_t>(count));
-  return true;
+  if (fraction == 0) return to;
+  *to++ = '.';
+  for (int i = places; i-- > 0; fraction /= 10) to[i] = static_cast<char>('0' + fraction % 10);
+  to += places;
+  while (to[-1] == '0') --to;
+  return to;
+}
+
+constexpr size_t kNumberBytes = 24;  // the longest is like -1.17549435e-38
+constexpr size_t kIdBytes = 22;
+
+// Text that reads back to exactly `value`.
+char* put_number(char* to, float value) {
+  if (value >= 0 && value < 1e6F && value == std::floor(value))
+    return put_whole(to, static_cast<uint64_t>(static_cast<int64_t>(value)));
+  const float size = std::abs(value);
+  // Six decimals are what ranking files have; more digits than a float has would only look precise.
+  char* end = nullptr;
+  if (size < 10 && size >= 1e-4F)
+    end = put_fixed(to, value, 6);
+  else if (size >= 10 && size < 1e5F)
+    end = put_fixed(to, value, size < 100 ? 5 : size < 1000 ? 4 : 2);
+  return end != nullptr ? end : fmt::format_to(to, "{}", value);
 }
 
 }  // namespace
 
-void append_number(std::string& out, float value) {
-  if (value >= 0 && value < 10 && value == std::floor(value)) {
-    out.push_back(static_cast<char>('0' + static_cast<int>(value)));
-    return;
-  }
-  const float size = std::abs(value);
-  // Six decimals are what ranking files have; more digits than a float has would only look precise.
-  if (size < 10 && size >= 1e-4F && append_fixed(out, value, 6)) return;
-  if (size >= 10 && size < 1e7F && append_fixed(out, value, size < 100 ? 5 : size < 1000 ? 4 : 2)) return;
-  fmt::format_to(std::back_inserter(out), "{}", value);
-}
-
 void append_letor_line(std::string& out, int32_t label, std::string_view query,
                        std::span<const float> features, std::string_view name, bool dense, bool keep_last) {
-  append_whole(out, static_cast<uint64_t>(label));
-  out.append(" qid:").append(query);
+  const size_t before = out.size();
+  out.resize(before + query.size() + name.size() + 64 + features.size() * (kNumberBytes + kIdBytes));
+  char* to = put_whole(out.data() + before, static_cast<uint64_t>(label));
+  to = std::copy_n(" qid:", 5, to);
+  to = std::copy(query.begin(), query.end(), to);
   for (size_t j = 0; j < features.size(); ++j) {
     const bool last = keep_last && j + 1 == features.size();
     if (!dense && features[j] == 0 && !last) continue;
-    out.push_back(' ');
-    append_whole(out, j + 1);
-    out.push_back(':');
-    append_number(out, features[j]);
+    *to++ = ' ';
+    to = put_whole(to, j + 1);
+    *to++ = ':';
+    to = put_number(to, features[j]);
   }
-  if (!name.empty()) out.append(" #docid = ").append(name);
-  out.push_back('\n');
+  if (!name.empty()) {
+    to = std::copy_n(" #docid = ", 10, to);
+    to = std::copy(name.begin(), name.end(), to);
+  }
+  *to++ = '\n';
+  out.resize(static_cast<size_t>(to - out.data()));
 }
 
 void write_letor(const Dataset& data, const std::filesystem::path& file, bool dense) {
