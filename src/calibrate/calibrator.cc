@@ -1,0 +1,395 @@
+#include "tunemix/calibrate/calibrator.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "calibrate/cpc.h"
+#include "calibrate/lanes.h"
+#include "calibrate/monomials.h"
+#include "calibrate/prepared.h"
+#include "calibrate/probabilities.h"
+#include "calibrate/rbc.h"
+
+namespace tunemix {
+namespace {
+
+using calibrate::kMaxColumns;
+using calibrate::Prepared;
+using lanes::V;
+
+template <typename... Ts>
+struct Overloaded : Ts... {
+  using Ts::operator()...;
+};
+template <typename... Ts>
+Overloaded(Ts...) -> Overloaded<Ts...>;
+
+void check_columns(const CalibrationSpec& spec, const ScoreMatrix& scores) {
+  if (scores.columns() > kMaxColumns)
+    throw_input("model '{}' has {} score columns; expected at most {}", scores.model(), scores.columns(),
+                kMaxColumns);
+  if (spec.kind == CalibrationKind::kCpc && scores.columns() == 1)
+    throw_input("calibration {} needs a score for every label, and model '{}' gives one score; use rbc",
+                spec.name(), scores.model());
+}
+
+// --- fitting
+
+// What the fits of one model have in common, made when first needed. Results do not depend on what is shared.
+class SharedFit {
+ public:
+  SharedFit(std::span<const CalibrationSpec> specs, const CalibrationInput& input,
+            const CalibrationOptions& options, uint64_t seed, const Context& context)
+      : input_(input), options_(options), seed_(seed), context_(context) {
+    for (const CalibrationSpec& spec : specs) check_columns(spec, input.scores);
+    data_ = calibrate::prepare(input, warnings_);
+    int degree = 0;
+    bool sigmoid = false;
+    for (const CalibrationSpec& spec : specs) {
+      if (spec.kind == CalibrationKind::kCpc)
+        sigmoid |= spec.target != CpcTarget::kShift;
+      else
+        degree = std::max(degree, affordable(spec.regressor));
+    }
+    if (sigmoid) cpc_.emplace(data_, options, context);
+    if (degree > 0) moments_.emplace(data_, degree, context);
+  }
+
+  Calibrator fit(const CalibrationSpec& spec) const {
+    FitReport report;
+    report.warnings = warnings_;
+    Calibrator::Map map = spec.kind == CalibrationKind::kCpc ? fit_cpc(spec, report) : fit_rbc(spec, report);
+    return {spec, data_.columns, data_.grades, std::move(map), std::move(report)};
+  }
+
+ private:
+  int affordable(Regressor regressor) const {
+    const int wanted = calibrate::degree_of(regressor);
+    if (wanted <= 1) return wanted;
+    return calibrate::affordable_degree(data_.documents, data_.columns, wanted, options_.max_terms);
+  }
+
+  ShiftMap shift() const {
+    const double range = input_.shift_range > 0 ? input_.shift_range : data_.max_abs;
+    return {range > 0 ? range : 1};
+  }
+
+  Calibrator::Map fit_cpc(const CalibrationSpec& spec, FitReport& report) const {
+    if (spec.target == CpcTarget::kShift) return shift();
+    const auto found = cpc_->fit(spec.target);
+    if (!found) {
+      report.fallback = true;
+      report.converged = false;
+      report.warnings.push_back(fmt::format("{} has no fit here; shift stands in", spec.name()));
+      return shift();
+    }
+    report.value = found->value;
+    report.evaluations = found->evaluations;
+    report.converged = found->converged;
+    report.bound_hit = found->bound_hit;
+    return SigmoidMap{found->a / data_.deviation, data_.mean + found->b * data_.deviation};
+  }
+
+  Calibrator::Map fit_rbc(const CalibrationSpec& spec, FitReport& report) const {
+    calibrate::RbcFit fit;
+    const int wanted = calibrate::degree_of(spec.regressor);
+    if (wanted > 0) {
+      // The least ridge that keeps columns that depend on each other (an SVM's sum to 0) from blowing up.
+      constexpr double kTinyRidge = 1e-10;
+      const int degree = affordable(spec.regressor);
+      fit = moments_->solve(degree, spec.regressed, wanted == 1 ? kTinyRidge : options_.ridge);
+      if (degree < wanted) {
+        report.fallback = true;
+        report.warnings.push_back(fmt::format(
+            "{}: {:.0f} terms for {} documents (at most {} terms); degree {} instead", spec.name(),
+            calibrate::monomial_count(data_.columns, wanted), data_.documents, options_.max_terms, degree));
+      }
+    } else if (spec.regressor == Regressor::kLogistic) {
+      fit = calibrate::fit_logistic(data_, spec.regressed, context_);
+    } else {
+      fit = calibrate::fit_neural(data_, spec.regressed, options_, derive_seed(seed_, spec.name()), context_);
+    }
+    report.value = fit.value;
+    report.evaluations = fit.evaluations;
+    report.converged = fit.converged;
+    report.warnings.insert(report.warnings.end(), fit.warnings.begin(), fit.warnings.end());
+    return std::move(fit.map);
+  }
+
+  const CalibrationInput& input_;
+  const CalibrationOptions& options_;
+  uint64_t seed_;
+  const Context& context_;
+  std::vector<std::string> warnings_;
+  Prepared data_;
+  std::optional<calibrate::CpcFitter> cpc_;
+  std::optional<calibrate::Moments> moments_;
+};
+
+// --- applying: eight documents at a time, scores in f
+
+void shift_probabilities(const ShiftMap& map, const V* f, size_t columns, V* p) {
+  V total{};
+  for (size_t k = 0; k < columns; ++k) {
+    p[k] = lanes::max(1.0 + f[k] / map.range, lanes::splat(0));
+    total += p[k];
+  }
+  const double equal = 1 / static_cast<double>(columns);
+  for (size_t k = 0; k < columns; ++k) p[k] = total > 0 ? p[k] / total : lanes::splat(equal);
+}
+
+void probabilities_of(const Calibrator::Map& map, const V* f, size_t columns, V* p) {
+  if (const auto* shift = std::get_if<ShiftMap>(&map)) return shift_probabilities(*shift, f, columns, p);
+  const auto& sigmoid = std::get<SigmoidMap>(map);
+  V x[kMaxColumns];
+  for (size_t k = 0; k < columns; ++k) x[k] = sigmoid.a * (f[k] - sigmoid.b);
+  calibrate::sigmoid_probabilities(x, columns, p);
+}
+
+V value_of(const PolynomialMap& map, const std::vector<calibrate::Monomial>& terms, const V* f,
+           size_t columns, std::vector<V>& scratch) {
+  for (size_t k = 0; k < columns; ++k) {
+    const V clipped = lanes::min(lanes::max(f[k], lanes::splat(map.low[k])), lanes::splat(map.high[k]));
+    scratch[k] = (clipped - map.mean[k]) * map.scale[k];
+  }
+  V value = lanes::splat(map.intercept);
+  for (size_t t = 0; t < terms.size(); ++t) {
+    if (terms[t].parent >= 0)
+      scratch[t] =
+          scratch[static_cast<size_t>(terms[t].parent)] * scratch[static_cast<size_t>(terms[t].input)];
+    value += map.coefficients[t] * scratch[t];
+  }
+  return value;
+}
+
+V value_of(const LogisticMap& map, const V* f, size_t columns) {
+  V z = lanes::splat(map.intercept);
+  for (size_t k = 0; k < columns; ++k) z += map.weights[k] * f[k];
+  return map.low + (map.high - map.low) * lanes::sigmoid(calibrate::bounded(z));
+}
+
+V value_of(const NeuralMap& map, const V* f, size_t columns) {
+  V x[kMaxColumns];
+  for (size_t k = 0; k < columns; ++k) x[k] = (f[k] - map.mean[k]) * map.scale[k];
+  V value = lanes::splat(map.output_bias);
+  for (size_t h = 0; h < map.bias.size(); ++h) {
+    V z = lanes::splat(map.bias[h]);
+    for (size_t k = 0; k < columns; ++k) z += map.weights[h * columns + k] * x[k];
+    value += map.output[h] * lanes::tanh(z);
+  }
+  return value;
+}
+
+// Calls body(first document, how many, their scores) for runs of up to eight documents.
+template <typename Body>
+void for_eights(const ScoreMatrix& scores, size_t begin, size_t end, Body body) {
+  const size_t K = scores.columns();
+  V f[kMaxColumns];
+  for (size_t i = begin; i < end; i += lanes::kWidth) {
+    const size_t n = std::min(lanes::kWidth, end - i);
+    const float* rows = scores.values().data() + i * K;
+    for (size_t k = 0; k < K; ++k)
+      for (size_t lane = 0; lane < lanes::kWidth; ++lane) f[k][lane] = rows[std::min(lane, n - 1) * K + k];
+    body(i, n, f);
+  }
+}
+
+}  // namespace
+
+Calibrator::Calibrator(CalibrationSpec spec, size_t columns, std::vector<double> grades, Map map,
+                       FitReport report)
+    : spec_(spec),
+      columns_(columns),
+      grades_(std::move(grades)),
+      map_(std::move(map)),
+      report_(std::move(report)) {}
+
+Calibrator Calibrator::fit(const CalibrationSpec& spec, const CalibrationInput& input,
+                           const CalibrationOptions& options, uint64_t seed, const Context& context) {
+  return SharedFit({&spec, 1}, input, options, seed, context).fit(spec);
+}
+
+std::vector<Calibrator> fit_calibrators(std::span<const CalibrationSpec> specs, const CalibrationInput& input,
+                                        const CalibrationOptions& options, uint64_t seed,
+                                        const Context& context) {
+  const SharedFit shared(specs, input, options, seed, context);
+  std::vector<std::optional<Calibrator>> fitted(specs.size());
+  context.pool().run(specs.size(), [&](size_t i) { fitted[i] = shared.fit(specs[i]); });
+  std::vector<Calibrator> result;
+  for (auto& calibrator : fitted) result.push_back(std::move(*calibrator));
+  return result;
+}
+
+void Calibrator::apply(const ScoreMatrix& scores, std::span<float> out, const Context& context) const {
+  require(out.size() == scores.documents(), "room for one score a document is needed");
+  if (scores.columns() != columns_)
+    throw_input("model '{}' gives {} score columns; calibration {} was fitted on {}", scores.model(),
+                scores.columns(), spec_.name(), columns_);
+  calibrate::expect_finite(scores);
+  std::vector<calibrate::Monomial> terms;
+  if (const auto* polynomial = std::get_if<PolynomialMap>(&map_))
+    terms = calibrate::monomials(columns_, polynomial->degree);
+  parallel_blocks(context.pool(), scores.documents(), calibrate::kBlock, [&](size_t begin, size_t end) {
+    std::vector<V> scratch(terms.size());
+    for_eights(scores, begin, end, [&](size_t first, size_t n, const V* f) {
+      const auto expected = [&](const auto&) {
+        V p[kMaxColumns];
+        probabilities_of(map_, f, columns_, p);
+        V v{};
+        for (size_t k = 0; k < columns_; ++k) v += grades_[k] * p[k];
+        return v;
+      };
+      const V v = std::visit(
+          Overloaded{[&](const ShiftMap& m) { return expected(m); },
+                     [&](const SigmoidMap& m) { return expected(m); },
+                     [&](const PolynomialMap& m) { return value_of(m, terms, f, columns_, scratch); },
+                     [&](const LogisticMap& m) { return value_of(m, f, columns_); },
+                     [&](const NeuralMap& m) { return value_of(m, f, columns_); }},
+          map_);
+      for (size_t lane = 0; lane < n; ++lane) out[first + lane] = static_cast<float>(v[lane]);
+    });
+  });
+}
+
+void Calibrator::probabilities(std::span<const float> row, std::span<double> out) const {
+  require(gives_probabilities() && row.size() == columns_ && out.size() == columns_,
+          "probabilities are of CPC, one for each column");
+  V f[kMaxColumns], p[kMaxColumns];
+  for (size_t k = 0; k < columns_; ++k) f[k] = lanes::splat(row[k]);
+  probabilities_of(map_, f, columns_, p);
+  for (size_t k = 0; k < columns_; ++k) out[k] = p[k][0];
+}
+
+std::vector<float> Calibrator::probabilities(const ScoreMatrix& scores, const Context& context) const {
+  require(gives_probabilities(), "probabilities are of CPC");
+  if (scores.columns() != columns_)
+    throw_input("model '{}' gives {} score columns; calibration {} was fitted on {}", scores.model(),
+                scores.columns(), spec_.name(), columns_);
+  calibrate::expect_finite(scores);
+  std::vector<float> out(scores.documents() * columns_);
+  parallel_blocks(context.pool(), scores.documents(), calibrate::kBlock, [&](size_t begin, size_t end) {
+    for_eights(scores, begin, end, [&](size_t first, size_t n, const V* f) {
+      V p[kMaxColumns];
+      probabilities_of(map_, f, columns_, p);
+      for (size_t lane = 0; lane < n; ++lane)
+        for (size_t k = 0; k < columns_; ++k)
+          out[(first + lane) * columns_ + k] = static_cast<float>(p[k][lane]);
+    });
+  });
+  return out;
+}
+
+// --- files
+
+void Calibrator::save(BinaryWriter& out) const {
+  out.put(spec_.name());
+  out.put<uint64_t>(columns_);
+  out.put(grades_);
+  out.put<uint8_t>(static_cast<uint8_t>(map_.index()));
+  std::visit(Overloaded{[&](const ShiftMap& m) { out.put(m.range); },
+                        [&](const SigmoidMap& m) {
+                          out.put(m.a);
+                          out.put(m.b);
+                        },
+                        [&](const PolynomialMap& m) {
+                          out.put<int32_t>(m.degree);
+                          for (const auto* v : {&m.low, &m.high, &m.mean, &m.scale, &m.coefficients})
+                            out.put(*v);
+                          out.put(m.intercept);
+                        },
+                        [&](const LogisticMap& m) {
+                          out.put(m.low);
+                          out.put(m.high);
+                          out.put(m.intercept);
+                          out.put(m.weights);
+                        },
+                        [&](const NeuralMap& m) {
+                          for (const auto* v : {&m.mean, &m.scale, &m.weights, &m.bias, &m.output})
+                            out.put(*v);
+                          out.put(m.output_bias);
+                        }},
+             map_);
+  out.put(report_.value);
+  out.put<int32_t>(report_.evaluations);
+  out.put(report_.converged);
+  out.put(report_.bound_hit);
+  out.put(report_.fallback);
+  out.put<uint64_t>(report_.warnings.size());
+  for (const std::string& warning : report_.warnings) out.put(warning);
+}
+
+namespace {
+
+Calibrator::Map load_map(BinaryReader& in, size_t columns) {
+  const auto vector = [&](size_t size) {
+    std::vector<double> v = in.get_vector<double>();
+    if (v.size() != size) in.fail("a calibrator's parameters do not fit its columns");
+    return v;
+  };
+  const auto kind = in.get<uint8_t>();
+  switch (kind) {
+    case 0:
+      return ShiftMap{in.get<double>()};
+    case 1: {
+      SigmoidMap m;
+      m.a = in.get<double>();
+      m.b = in.get<double>();
+      return m;
+    }
+    case 2: {
+      PolynomialMap m;
+      m.degree = in.get<int32_t>();
+      if (m.degree < 1 || m.degree > 4) in.fail("a calibrator's degree is not 1 to 4");
+      for (auto* v : {&m.low, &m.high, &m.mean, &m.scale}) *v = vector(columns);
+      m.coefficients = vector(static_cast<size_t>(calibrate::monomial_count(columns, m.degree) + 0.5));
+      m.intercept = in.get<double>();
+      return m;
+    }
+    case 3: {
+      LogisticMap m;
+      m.low = in.get<double>();
+      m.high = in.get<double>();
+      m.intercept = in.get<double>();
+      m.weights = vector(columns);
+      return m;
+    }
+    case 4: {
+      NeuralMap m;
+      m.mean = vector(columns);
+      m.scale = vector(columns);
+      m.weights = in.get_vector<double>();
+      const size_t hidden = m.weights.size() / columns;
+      if (hidden * columns != m.weights.size()) in.fail("a calibrator's weights do not fit its columns");
+      m.bias = vector(hidden);
+      m.output = vector(hidden);
+      m.output_bias = in.get<double>();
+      return m;
+    }
+    default:
+      in.fail("a calibrator is of an unknown kind");
+  }
+}
+
+}  // namespace
+
+Calibrator Calibrator::load(BinaryReader& in) {
+  const CalibrationSpec spec = CalibrationSpec::parse(in.get_string());
+  const auto columns = in.get<uint64_t>();
+  if (columns < 1 || columns > kMaxColumns) in.fail("a calibrator's number of columns is out of range");
+  std::vector<double> grades = in.get_vector<double>();
+  Map map = load_map(in, columns);
+  const bool probabilities = map.index() <= 1;
+  if (probabilities != (spec.kind == CalibrationKind::kCpc) || (probabilities && grades.size() != columns))
+    in.fail("a calibrator's parts do not fit each other");
+  FitReport report;
+  report.value = in.get<double>();
+  report.evaluations = in.get<int32_t>();
+  report.converged = in.get<uint8_t>() != 0;
+  report.bound_hit = in.get_string();
+  report.fallback = in.get<uint8_t>() != 0;
+  const size_t warnings = in.get_count(sizeof(uint64_t));
+  for (size_t i = 0; i < warnings; ++i) report.warnings.push_back(in.get_string());
+  return {spec, columns, std::move(grades), std::move(map), std::move(report)};
+}
+
+}  // namespace tunemix

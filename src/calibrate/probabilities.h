@@ -1,0 +1,65 @@
+// Class probabilities of eight documents at once from x_l = a (f_l - b), in log space: neither a steep nor a
+// far sigmoid gives 0/0.
+#pragma once
+
+#include "calibrate/lanes.h"
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpsabi"
+
+namespace tunemix::calibrate {
+
+constexpr size_t kMaxColumns = 64;
+
+// Far beyond any real score, and still finite when such numbers are subtracted.
+TUNEMIX_LANES lanes::V bounded(lanes::V x) {
+  return lanes::min(lanes::max(x, lanes::splat(-1e300)), lanes::splat(1e300));
+}
+
+// log s(x) = min(x, 0) - log(1 + exp(-|x|))
+TUNEMIX_LANES lanes::V log_sigmoid(lanes::V x, lanes::V& e) {
+  e = lanes::exp(-lanes::abs(x));
+  return lanes::min(x, lanes::splat(0)) - lanes::log(1.0 + e);
+}
+
+// p(l) alone; p may not alias x.
+TUNEMIX_LANES void sigmoid_probabilities(const lanes::V* x, size_t columns, lanes::V* p) {
+  lanes::V highest = lanes::splat(-1e301);
+  lanes::V e;
+  for (size_t k = 0; k < columns; ++k) {
+    p[k] = log_sigmoid(bounded(x[k]), e);
+    highest = lanes::max(highest, p[k]);
+  }
+  lanes::V total{};
+  for (size_t k = 0; k < columns; ++k) {
+    p[k] = lanes::exp(p[k] - highest);
+    total += p[k];
+  }
+  for (size_t k = 0; k < columns; ++k) p[k] /= total;
+}
+
+// Also log p(l) and the slope 1 - s(x_l) of log s.
+TUNEMIX_LANES void log_probabilities(const lanes::V* x, size_t columns, lanes::V* log_p, lanes::V* p,
+                                     lanes::V* slope) {
+  lanes::V highest = lanes::splat(-1e301);
+  for (size_t k = 0; k < columns; ++k) {
+    lanes::V e;
+    log_p[k] = log_sigmoid(x[k], e);
+    slope[k] = (x[k] < 0 ? lanes::splat(1) : e) / (1.0 + e);
+    highest = lanes::max(highest, log_p[k]);
+  }
+  lanes::V total{};
+  for (size_t k = 0; k < columns; ++k) {
+    p[k] = lanes::exp(log_p[k] - highest);
+    total += p[k];
+  }
+  const lanes::V log_total = highest + lanes::log(total);
+  for (size_t k = 0; k < columns; ++k) {
+    log_p[k] -= log_total;
+    p[k] /= total;
+  }
+}
+
+}  // namespace tunemix::calibrate
+
+#pragma GCC diagnostic pop

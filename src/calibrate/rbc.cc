@@ -1,0 +1,299 @@
+#include "calibrate/rbc.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "calibrate/lanes.h"
+#include "calibrate/monomials.h"
+#include "calibrate/solve.h"
+
+namespace tunemix::calibrate {
+namespace {
+
+using lanes::V;
+
+constexpr size_t kRows = 512;  // documents whose monomials are held at a time
+
+double inverse(double deviation) { return deviation > 0 ? 1 / deviation : 0; }
+
+// Column k of documents [begin, end), standardised by its own mean and deviation.
+void standardised_column(const Prepared& data, size_t k, size_t begin, size_t end, double* out) {
+  const double* column = data.column(k) + begin;
+  const double shift = data.mean - data.column_mean[k];
+  const double scale = inverse(data.column_deviation[k]);
+  for (size_t i = 0; i < end - begin; ++i) out[i] = (column[i] * data.deviation + shift) * scale;
+}
+
+// Columns 1, monomials, targets of documents [begin, end), each of kRows values; padding is 0.
+void fill_columns(const Prepared& data, const std::vector<Monomial>& terms, size_t begin, size_t end,
+                  std::vector<double>& columns) {
+  const size_t n = end - begin;
+  std::copy_n(&data.weights[begin], n, columns.data());
+  double* first = columns.data() + kRows;
+  for (size_t t = 0; t < terms.size(); ++t) {
+    double* out = first + t * kRows;
+    if (terms[t].parent < 0) {
+      standardised_column(data, static_cast<size_t>(terms[t].input), begin, end, out);
+      for (size_t i = 0; i < n; ++i) out[i] *= columns[i];
+      continue;
+    }
+    const double* parent = first + static_cast<size_t>(terms[t].parent) * kRows;
+    const double* input = first + static_cast<size_t>(terms[t].input) * kRows;
+    for (size_t i = 0; i < n; ++i) out[i] = parent[i] * input[i];
+  }
+  std::copy_n(&data.gains[begin], n, first + terms.size() * kRows);
+  std::copy_n(&data.ndcg_targets[begin], n, first + (terms.size() + 1) * kRows);
+}
+
+// Adds the products of columns i..i+R and j..j+C over `rows` documents.
+template <size_t R, size_t C>
+void add_products(const double* left, const double* right, size_t rows, double* sums, size_t size) {
+  V acc[R][C] = {};
+  for (size_t d = 0; d < rows; d += lanes::kWidth)
+    for (size_t r = 0; r < R; ++r) {
+      const V x = lanes::load(left + r * kRows + d);
+      for (size_t c = 0; c < C; ++c) acc[r][c] += x * lanes::load(right + c * kRows + d);
+    }
+  for (size_t r = 0; r < R; ++r)
+    for (size_t c = 0; c < C; ++c) sums[r * size + c] += lanes::sum(acc[r][c]);
+}
+
+void add_block(const std::vector<double>& columns, size_t rows, size_t size, double* sums) {
+  constexpr size_t kTile = 4;
+  for (size_t i = 0; i < size; i += kTile)
+    for (size_t j = 0; j <= i; j += kTile) {
+      const double* left = columns.data() + i * kRows;
+      const double* right = columns.data() + j * kRows;
+      double* out = sums + i * size + j;
+      if (i + kTile <= size && j + kTile <= size) {
+        add_products<kTile, kTile>(left, right, rows, out, size);
+        continue;
+      }
+      for (size_t r = 0; r < std::min(kTile, size - i); ++r)
+        for (size_t c = 0; c < std::min(kTile, size - j); ++c)
+          add_products<1, 1>(left + r * kRows, right + c * kRows, rows, out + r * size + c, size);
+    }
+}
+
+}  // namespace
+
+int degree_of(Regressor regressor) {
+  switch (regressor) {
+    case Regressor::kLinear:
+      return 1;
+    case Regressor::kPoly2:
+      return 2;
+    case Regressor::kPoly3:
+      return 3;
+    case Regressor::kPoly4:
+      return 4;
+    default:
+      return 0;
+  }
+}
+
+int affordable_degree(size_t documents, size_t columns, int wanted, int max_terms) {
+  int degree = wanted;
+  while (degree > 1) {
+    const double terms = monomial_count(columns, degree);
+    if (terms < static_cast<double>(documents) && terms <= max_terms) break;
+    --degree;
+  }
+  return degree;
+}
+
+Moments::Moments(const Prepared& data, int degree, const Context& context) : data_(data), degree_(degree) {
+  const std::vector<Monomial> terms = monomials(data.columns, degree);
+  size_ = terms.size() + 3;
+  constexpr size_t kPart = 32 * kRows;
+  const size_t parts = (data.stride + kPart - 1) / kPart;
+  std::vector<std::vector<double>> partial(parts);
+  parallel_blocks(context.pool(), data.stride, kPart, [&](size_t begin, size_t end) {
+    std::vector<double>& sums = partial[begin / kPart];
+    sums.assign(size_ * size_, 0);
+    std::vector<double> columns(size_ * kRows);
+    for (size_t at = begin; at < end; at += kRows) {
+      const size_t stop = std::min(end, at + kRows);
+      fill_columns(data, terms, at, stop, columns);
+      add_block(columns, stop - at, size_, sums.data());
+    }
+  });
+  sums_.assign(size_ * size_, 0);
+  for (const auto& part : partial)
+    for (size_t i = 0; i < sums_.size(); ++i) sums_[i] += part[i];
+}
+
+RbcFit Moments::solve(int degree, RbcTarget target, double ridge) const {
+  require(degree >= 1 && degree <= degree_, "the moments are of a lower degree");
+  const size_t terms = static_cast<size_t>(monomial_count(data_.columns, degree) + 0.5);
+  const size_t y = size_ - (target == RbcTarget::kRaw ? 2 : 1);
+  const double n = static_cast<double>(data_.documents);
+  const auto covariance = [&](size_t i, size_t j) { return at(i, j) / n - at(i, 0) / n * (at(j, 0) / n); };
+  // Terms that vary, each scaled to deviation 1: the ridge treats all alike.
+  std::vector<size_t> used;
+  std::vector<double> scale(terms + 1, 0);
+  for (size_t t = 1; t <= terms; ++t) {
+    const double variance = covariance(t, t);
+    if (variance <= 1e-12 * std::max(at(t, t) / n, std::numeric_limits<double>::min())) continue;
+    scale[t] = 1 / std::sqrt(variance);
+    used.push_back(t);
+  }
+  std::vector<double> a(used.size() * used.size());
+  std::vector<double> b(used.size());
+  for (size_t i = 0; i < used.size(); ++i) {
+    for (size_t j = 0; j < used.size(); ++j)
+      a[i * used.size() + j] = covariance(used[i], used[j]) * scale[used[i]] * scale[used[j]];
+    a[i * used.size() + i] += ridge;
+    b[i] = covariance(used[i], y) * scale[used[i]];
+  }
+  const std::vector<double> x = solve_symmetric(a, b);
+  PolynomialMap map;
+  map.degree = degree;
+  map.intercept = at(y, 0) / n;
+  map.coefficients.assign(terms, 0);
+  double explained = 0;
+  for (size_t i = 0; i < used.size(); ++i) {
+    const double coefficient = x[i] * scale[used[i]];
+    map.coefficients[used[i] - 1] = coefficient;
+    map.intercept -= coefficient * (at(used[i], 0) / n);
+    // |y - Xw|^2 / n = var(y) - 2 w'cov(X,y) + w'Cw, and C w = cov(X,y) - ridge * w in scaled terms.
+    explained += x[i] * (b[i] + ridge * x[i]);
+  }
+  map.mean = data_.column_mean;
+  for (const double deviation : data_.column_deviation) map.scale.push_back(inverse(deviation));
+  if (degree == 1) {
+    map.low.assign(data_.columns, -std::numeric_limits<double>::infinity());
+    map.high.assign(data_.columns, std::numeric_limits<double>::infinity());
+  } else {
+    map.low = data_.column_low;
+    map.high = data_.column_high;
+  }
+  RbcFit fit{std::move(map), std::max(0.0, covariance(y, y) - explained), 1, true, false, {}};
+  const bool finite = std::all_of(x.begin(), x.end(), [](double w) { return std::isfinite(w); });
+  require(finite, "a least-squares fit is not finite");
+  return fit;
+}
+
+// Newton's method on the cross-entropy of t = (target - low) / (high - low), which is convex.
+RbcFit fit_logistic(const Prepared& data, RbcTarget target, const Context& context) {
+  const std::vector<double>& y = data.target(target);
+  const double low = *std::min_element(y.begin(), y.begin() + data.documents);
+  const double high = *std::max_element(y.begin(), y.begin() + data.documents);
+  const size_t K = data.columns;
+  RbcFit fit;
+  if (low == high) {
+    fit.map = LogisticMap{low, high, 0, std::vector<double>(K, 0.0)};
+    return fit;
+  }
+  constexpr double kRidge = 1e-8;
+  constexpr int kMaxSteps = 50;
+  const size_t size = K + 1;
+  const double range = high - low;
+  std::vector<double> x(K * data.stride);
+  for (size_t k = 0; k < K; ++k) standardised_column(data, k, 0, data.stride, &x[k * data.stride]);
+
+  struct Sums {
+    double loss = 0;
+    double squares = 0;
+    std::vector<double> gradient, hessian;
+  };
+  const size_t blocks = (data.stride + kBlock - 1) / kBlock;
+  const auto evaluate = [&](const std::vector<double>& w) {
+    std::vector<Sums> partial(blocks);
+    parallel_blocks(context.pool(), data.stride, kBlock, [&](size_t begin, size_t end) {
+      Sums& s = partial[begin / kBlock];
+      std::vector<V> gradient(size), hessian(size * size), in(size);
+      V loss{}, squares{};
+      for (size_t i = begin; i < end; i += lanes::kWidth) {
+        V z = lanes::splat(w[K]);
+        for (size_t k = 0; k < K; ++k) {
+          in[k] = lanes::load(&x[k * data.stride + i]);
+          z += w[k] * in[k];
+        }
+        in[K] = lanes::splat(1);
+        const V weight = lanes::load(&data.weights[i]);
+        const V t = (lanes::load(&y[i]) - low) / range;
+        const V e = lanes::exp(-lanes::abs(z));
+        const V s1 = (z < 0 ? e : lanes::splat(1)) / (1.0 + e);
+        // -t log s(z) - (1-t) log(1 - s(z)) = log(1 + exp(-|z|)) + max(z, 0) - t z
+        loss += weight * (lanes::log(1.0 + e) + lanes::max(z, lanes::splat(0)) - t * z);
+        squares += weight * (s1 - t) * (s1 - t);
+        const V slope = weight * (s1 - t);
+        const V curve = weight * s1 * (1.0 - s1);
+        for (size_t k = 0; k < size; ++k) {
+          gradient[k] += slope * in[k];
+          const V c = curve * in[k];
+          for (size_t j = 0; j <= k; ++j) hessian[k * size + j] += c * in[j];
+        }
+      }
+      s.loss = lanes::sum(loss);
+      s.squares = lanes::sum(squares);
+      for (const V& g : gradient) s.gradient.push_back(lanes::sum(g));
+      for (const V& h : hessian) s.hessian.push_back(lanes::sum(h));
+    });
+    Sums total{0, 0, std::vector<double>(size), std::vector<double>(size * size)};
+    for (const Sums& s : partial) {
+      total.loss += s.loss;
+      total.squares += s.squares;
+      for (size_t k = 0; k < size; ++k) total.gradient[k] += s.gradient[k];
+      for (size_t k = 0; k < size * size; ++k) total.hessian[k] += s.hessian[k];
+    }
+    const double n = static_cast<double>(data.documents);
+    for (size_t k = 0; k < K; ++k) {
+      total.loss += 0.5 * kRidge * n * w[k] * w[k];
+      total.gradient[k] += kRidge * n * w[k];
+      total.hessian[k * size + k] += kRidge * n;
+    }
+    total.hessian[K * size + K] += kRidge * n;  // keeps the system regular where s saturates
+    for (size_t k = 0; k < size; ++k)
+      for (size_t j = 0; j < k; ++j) total.hessian[j * size + k] = total.hessian[k * size + j];
+    return total;
+  };
+
+  double mean = 0;
+  for (size_t i = 0; i < data.documents; ++i) mean += (y[i] - low) / range;
+  mean /= static_cast<double>(data.documents);
+  std::vector<double> w(size, 0.0);
+  w[K] = std::log(mean / (1 - mean));
+  Sums now = evaluate(w);
+  fit.evaluations = 1;
+  fit.converged = false;
+  while (fit.evaluations < kMaxSteps) {
+    context.check_stop();
+    const std::vector<double> step = solve_symmetric(now.hessian, now.gradient);
+    double decrement = 0;
+    for (size_t k = 0; k < size; ++k) decrement += step[k] * now.gradient[k];
+    if (decrement <= 1e-12 * (now.loss + 1e-300)) {
+      fit.converged = true;
+      break;
+    }
+    double length = 1;
+    bool better = false;
+    for (int halving = 0; halving < 20 && !better; ++halving, length /= 2) {
+      std::vector<double> next = w;
+      for (size_t k = 0; k < size; ++k) next[k] -= length * step[k];
+      Sums there = evaluate(next);
+      ++fit.evaluations;
+      better = there.loss < now.loss;
+      if (better) {
+        w = std::move(next);
+        now = std::move(there);
+      }
+    }
+    if (!better) {  // as good as the arithmetic allows
+      fit.converged = true;
+      break;
+    }
+  }
+  LogisticMap map{low, high, w[K], std::vector<double>(K)};
+  for (size_t k = 0; k < K; ++k) {
+    map.weights[k] = w[k] * inverse(data.column_deviation[k]);
+    map.intercept -= map.weights[k] * data.column_mean[k];
+  }
+  fit.map = std::move(map);
+  fit.value = now.squares * range * range / static_cast<double>(data.documents);
+  return fit;
+}
+
+}  // namespace tunemix::calibrate
