@@ -1,0 +1,129 @@
+#include "tunemix/mix/mixture.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "mix/chunks.h"
+
+namespace tunemix {
+
+namespace mixing {
+
+std::vector<Chunk> make_chunks(const QueryIndex& queries, size_t documents) {
+  std::vector<Chunk> chunks;
+  size_t first = 0;
+  for (size_t q = 0; q < queries.size(); ++q) {
+    if (queries.end(q) - queries.begin(first) < documents && q + 1 < queries.size()) continue;
+    chunks.push_back({first, q + 1, queries.begin(first), queries.end(q)});
+    first = q + 1;
+  }
+  return chunks;
+}
+
+void prepare_scores(std::span<const float> scores, const QueryIndex& queries, const Chunk& chunk,
+                    Normalize normalize, double* out) {
+  if (normalize == Normalize::kNone) {
+    std::copy(scores.begin(), scores.end(), out);
+    return;
+  }
+  for (size_t q = chunk.first_query; q < chunk.last_query; ++q) {
+    const size_t n = queries.length(q);
+    const float* s = scores.data() + (queries.begin(q) - chunk.begin);
+    double* to = out + (queries.begin(q) - chunk.begin);
+    double sum = 0;
+    bool constant = true;
+    for (size_t i = 0; i < n; ++i) {
+      sum += s[i];
+      constant &= s[i] == s[0];
+    }
+    if (constant) {
+      std::fill(to, to + n, 0.0);
+      continue;
+    }
+    const double mean = sum / static_cast<double>(n);
+    double squares = 0;
+    for (size_t i = 0; i < n; ++i) squares += (s[i] - mean) * (s[i] - mean);
+    const double scale = 1 / std::sqrt(squares / static_cast<double>(n));
+    for (size_t i = 0; i < n; ++i) to[i] = (s[i] - mean) * scale;
+  }
+}
+
+}  // namespace mixing
+
+std::string Member::name() const {
+  std::string text = family + "/" + model;
+  if (checkpoint > 0) text += fmt::format("@{}", checkpoint);
+  if (bag > 0) text += fmt::format("/bag {}", bag);
+  return text + "/" + calibration;
+}
+
+Mixture::Mixture(std::vector<Member> members, std::vector<double> weights, Normalize normalize, double c,
+                 int64_t checkpoint)
+    : members_(std::move(members)),
+      weights_(std::move(weights)),
+      normalize_(normalize),
+      c_(c),
+      checkpoint_(checkpoint) {
+  require(members_.size() == weights_.size(), "a mixture needs one weight per member");
+  require(std::is_sorted(members_.begin(), members_.end()), "members of a mixture are in their own order");
+}
+
+void Mixture::apply(const MemberSource& source, const QueryIndex& queries, std::span<float> out,
+                    const Context& context) const {
+  require(out.size() == queries.documents(), "room for one score a document is needed");
+  constexpr size_t kDocuments = 512;
+  const std::vector<mixing::Chunk> chunks = mixing::make_chunks(queries, kDocuments);
+  context.pool().run(chunks.size(), [&](size_t index) {
+    context.check_stop();
+    const mixing::Chunk& chunk = chunks[index];
+    std::vector<float> scores(chunk.documents());
+    std::vector<double> prepared(chunk.documents()), sums(chunk.documents());
+    for (size_t m = 0; m < members_.size(); ++m) {
+      source(m, chunk.begin, scores);
+      mixing::prepare_scores(scores, queries, chunk, normalize_, prepared.data());
+      for (size_t i = 0; i < sums.size(); ++i) sums[i] += weights_[m] * prepared[i];
+    }
+    for (size_t i = 0; i < sums.size(); ++i) out[chunk.begin + i] = mixing::finish_score(sums[i], normalize_);
+  });
+}
+
+void Mixture::save(BinaryWriter& out) const {
+  out.put<uint64_t>(members_.size());
+  for (const Member& member : members_) {
+    out.put(member.family);
+    out.put(member.kind);
+    out.put(member.checkpoint);
+    out.put(member.model);
+    out.put(member.bag);
+    out.put(member.calibration);
+  }
+  out.put(weights_);
+  out.put(normalize_);
+  out.put(c_);
+  out.put(checkpoint_);
+}
+
+Mixture Mixture::load(BinaryReader& in) {
+  std::vector<Member> members(in.get_count(37));  // the least that a member takes
+  for (Member& member : members) {
+    member.family = in.get_string();
+    member.kind = in.get<CalibrationKind>();
+    member.checkpoint = in.get<int64_t>();
+    member.model = in.get_string();
+    member.bag = in.get<int32_t>();
+    member.calibration = in.get_string();
+    if (member.kind > CalibrationKind::kRbc) in.fail("a member of the mixture is of an unknown kind");
+  }
+  std::vector<double> weights = in.get_vector<double>();
+  const auto normalize = in.get<Normalize>();
+  const double c = in.get<double>();
+  const auto checkpoint = in.get<int64_t>();
+  if (weights.size() != members.size() || normalize > Normalize::kQuery ||
+      !std::is_sorted(members.begin(), members.end()))
+    in.fail("the parts of the mixture do not fit each other");
+  for (const double weight : weights)
+    if (!(weight >= 0) || !std::isfinite(weight)) in.fail("a weight of the mixture is not a finite number");
+  return {std::move(members), std::move(weights), normalize, c, checkpoint};
+}
+
+}  // namespace tunemix
