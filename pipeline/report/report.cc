@@ -1,0 +1,79 @@
+#include "pipeline/report/report.h"
+
+#include <fmt/format.h>
+
+#include "pipeline/report/assets.h"
+#include "pipeline/report/sections.h"
+#include "tunemix/core/error.h"
+
+namespace tunemix {
+namespace {
+
+using namespace report;
+
+std::vector<Section> make_sections(const Json& data, const Results& results) {
+  std::vector<Section> sections;
+  for (Section& section : std::vector<Section>{
+           results_section(results), tools_section(data, results), choices_section(data, results),
+           members_section(data), reliability_section(data), features_section(data), bandit_section(data),
+           data_section(data), timing_section(data), config_section(data)})
+    if (!section.html.empty()) sections.push_back(std::move(section));
+  return sections;
+}
+
+std::string section_html(const Section& section) {
+  return fmt::format("<section id=\"{}\"><h2>{}</h2>\n{}{}</section>\n", section.id, escape(section.title),
+                     section.lead.empty() ? "" : "<p class=\"lead\">" + section.lead + "</p>\n",
+                     section.html);
+}
+
+std::string navigation(const std::string& name, const std::vector<Section>& sections) {
+  std::string links;
+  for (const Section& section : sections)
+    links += fmt::format("<a href=\"#{}\">{}</a>", section.id, section.label);
+  return fmt::format(
+      "<nav><a class=\"brand\" href=\"#top\">{}</a><div class=\"links\">{}</div>"
+      "<button id=\"theme\" type=\"button\" hidden aria-label=\"Switch between light and "
+      "dark\">◐</button></nav>\n",
+      escape(name), links);
+}
+
+std::string script(std::string_view code) { return fmt::format("<script>{}</script>\n", code); }
+
+}  // namespace
+
+bool report_has_charts() { return !chart_script().empty(); }
+
+std::string render_report(const nlohmann::ordered_json& data) {
+  if (!data.is_object()) throw_input("report: the data must be a JSON object");
+  const Results results(data);
+  const std::vector<Section> sections = make_sections(data, results);
+  const std::string name = text(data, "name").empty() ? "Report" : text(data, "name");
+
+  Json chart_data = Json::object();
+  std::string body;
+  for (const Section& section : sections) {
+    body += section_html(section);
+    if (!section.chart_data.is_null()) chart_data[section.id] = section.chart_data;
+  }
+
+  std::string page = fmt::format(
+      "<!doctype html>\n<html lang=\"en\" id=\"top\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<meta name=\"color-scheme\" content=\"light dark\">\n<link rel=\"icon\" href=\"data:,\">\n"
+      "<title>{} · TuneMix</title>\n<style>\n{}</style>\n</head>\n<body>\n",
+      escape(name), page_style());
+  page += navigation(name, sections);
+  page += "<main>\n" + hero(data, results) + body + "</main>\n";
+  page += fmt::format(
+      "<footer>Made by TuneMix {}. Every number carries the name of the preset it was measured "
+      "under.</footer>\n",
+      escape(text(data, "version")));
+  page += fmt::format("<script type=\"application/json\" id=\"report-data\">{}</script>\n",
+                      script_json(chart_data));
+  if (report_has_charts()) page += script(chart_script());
+  page += script(page_script());
+  return page + "</body>\n</html>\n";
+}
+
+}  // namespace tunemix

@@ -1,0 +1,159 @@
+// Results under each preset and split, with error bars drawn in the table itself, and fold by fold.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "pipeline/report/sections.h"
+
+namespace tunemix::report {
+namespace {
+
+struct Range {
+  double low = 1, high = 0;
+  void add(double value) {
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+};
+
+Range whisker_range(const std::vector<const ResultRow*>& rows) {
+  Range range;
+  for (const ResultRow* row : rows) {
+    if (!row->ndcg) continue;
+    const double error = row->standard_error.value_or(0);
+    range.add(*row->ndcg - error);
+    range.add(*row->ndcg + error);
+  }
+  return range;
+}
+
+// Mean and one standard error to each side, on the scale that all rows of the panel share.
+std::string error_bar(const ResultRow& row, const Range& range) {
+  if (!row.ndcg) return "";
+  constexpr double kWidth = 180, kMargin = 6;
+  const double span = std::max(range.high - range.low, 1e-9);
+  const auto x = [&](double value) { return kMargin + (kWidth - 2 * kMargin) * (value - range.low) / span; };
+  const double error = row.standard_error.value_or(0);
+  const double left = x(*row.ndcg - error), right = x(*row.ndcg + error);
+  return fmt::format(
+      "<svg class=\"bar {0}\" viewBox=\"0 0 180 16\" width=\"180\" height=\"16\" role=\"img\" "
+      "aria-label=\"{1}\">"
+      "<path d=\"M{2:.1f} 8H{3:.1f}M{2:.1f} 4.5v7M{3:.1f} 4.5v7\"/><circle cx=\"{4:.1f}\" cy=\"8\" "
+      "r=\"3.6\"/></svg>",
+      family_class(row.name), escape(fixed(row.ndcg, 4) + " ± " + fixed(row.standard_error, 4)), left, right,
+      x(*row.ndcg));
+}
+
+std::string panel_table(const Results& results, const std::string& split, const std::string& tool) {
+  const std::vector<const ResultRow*> rows = results.rows(split, tool);
+  const auto any = [&rows](auto member) {
+    return std::any_of(rows.begin(), rows.end(),
+                       [member](const ResultRow* row) { return (row->*member).has_value(); });
+  };
+  const bool with_err = any(&ResultRow::err), with_map = any(&ResultRow::map);
+  Table table(
+      fmt::format("{} split, {} preset: mean over folds ± standard error; ★ marks the best", split, tool));
+  table.column("Row", Align::kText).column("NDCG@10 · " + tool).column("± s.e.").column("", Align::kText);
+  if (with_err) table.column("ERR · " + tool);
+  if (with_map) table.column("MAP · " + tool);
+  const Range range = whisker_range(rows);
+  for (const ResultRow* row : rows) {
+    const bool best = results.is_best(*row);
+    table.row(best ? "best" : "");
+    table.cell_html(fmt::format("<span class=\"swatch {}\"></span>{}{}", family_class(row->name),
+                                escape(row->name),
+                                best ? " <span class=\"star\" title=\"best of this table\">★</span>" : ""));
+    table.cell(fixed(row->ndcg, 4), "main").cell(fixed(row->standard_error, 4), "quiet");
+    table.cell_html(error_bar(*row, range));
+    if (with_err) table.cell(fixed(row->err, 4));
+    if (with_map) table.cell(fixed(row->map, 4));
+  }
+  return table.html();
+}
+
+std::vector<int> fold_numbers(const std::vector<const ResultRow*>& rows) {
+  std::vector<int> folds;
+  for (const ResultRow* row : rows)
+    for (const FoldResult& fold : row->folds)
+      if (std::find(folds.begin(), folds.end(), fold.fold) == folds.end()) folds.push_back(fold.fold);
+  std::sort(folds.begin(), folds.end());
+  return folds;
+}
+
+std::string fold_table(const Results& results, const std::string& split, const std::string& tool) {
+  const std::vector<const ResultRow*> rows = results.rows(split, tool);
+  const std::vector<int> folds = fold_numbers(rows);
+  if (folds.empty()) return "";
+  Table table(
+      fmt::format("NDCG@10 of every fold, {} split, {} preset (± standard error over queries)", split, tool));
+  table.column("Row", Align::kText);
+  for (const int fold : folds) table.column(fmt::format("Fold {}", fold));
+  for (const ResultRow* row : rows) {
+    table.row().cell(row->name);
+    for (const int fold : folds) {
+      const auto found = std::find_if(row->folds.begin(), row->folds.end(),
+                                      [fold](const FoldResult& result) { return result.fold == fold; });
+      if (found == row->folds.end()) {
+        table.cell("–");
+        continue;
+      }
+      table.cell_html(fmt::format(
+          "{}{}", fixed(found->ndcg, 4),
+          found->standard_error ? fmt::format(" <small>± {}</small>", fixed(found->standard_error, 3)) : ""));
+    }
+  }
+  return table.html();
+}
+
+Json optional_json(std::optional<double> value) { return value ? Json(rounded(*value)) : Json(); }
+
+Json chart_rows(const Results& results, const std::string& split, const std::string& tool) {
+  Json list = Json::array();
+  for (const ResultRow* row : results.rows(split, tool)) {
+    Json folds = Json::array();
+    for (const FoldResult& fold : row->folds)
+      folds.push_back({{"fold", fold.fold},
+                       {"ndcg", optional_json(fold.ndcg)},
+                       {"se", optional_json(fold.standard_error)}});
+    list.push_back({{"row", row->name},
+                    {"ndcg", optional_json(row->ndcg)},
+                    {"se", optional_json(row->standard_error)},
+                    {"folds", std::move(folds)}});
+  }
+  return list;
+}
+
+}  // namespace
+
+Section results_section(const Results& results) {
+  Section section{"results", "Results", "Results", "", "", nullptr};
+  if (results.empty()) return section;
+  section.lead =
+      "Boosting alone (AB), the linear SVMs alone (SVM), and both (ALL): mixed with exponential weights "
+      "(EXP; "
+      "only class-probability calibrations, CPC; only regression calibrations, RBC), or the single member "
+      "that "
+      "did best on validation (OneBest).";
+  section.chart_data = {{"headline", results.headline()->name}, {"panels", Json::array()}};
+  std::string fold_tables;
+  for (const std::string& split : results.splits()) {
+    for (const std::string& tool : results.tools()) {
+      if (results.rows(split, tool).empty()) continue;
+      section.html += fmt::format("<div class=\"panel\" data-split=\"{}\" data-tool=\"{}\">{}</div>\n",
+                                  escape(split), escape(tool), panel_table(results, split, tool));
+      const std::string folds = fold_table(results, split, tool);
+      if (!folds.empty())
+        fold_tables += fmt::format("<div class=\"panel\" data-split=\"{}\" data-tool=\"{}\">{}</div>\n",
+                                   escape(split), escape(tool), folds);
+      section.chart_data["panels"].push_back(
+          {{"split", split}, {"tool", tool}, {"rows", chart_rows(results, split, tool)}});
+    }
+  }
+  if (!fold_tables.empty()) {
+    section.html += "<h3>Fold by fold</h3>\n" + chart("folds");
+    section.html += numbers_block("Every fold in numbers", fold_tables);
+  }
+  return section;
+}
+
+}  // namespace tunemix::report
