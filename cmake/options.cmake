@@ -27,7 +27,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(tunemix_flags INTERFACE -Wno-maybe-uninitialized)
 endif()
 # Contraction to fused multiply-adds would make results depend on the machine's instructions.
-target_compile_options(tunemix_flags INTERFACE -ffp-contract=off)
+# No result depends on errno or on floating-point traps, and square roots are vectorised only without them.
+target_compile_options(tunemix_flags INTERFACE -ffp-contract=off -fno-math-errno -fno-trapping-math)
 if(TUNEMIX_NATIVE)
   target_compile_options(tunemix_flags INTERFACE -march=native)
 endif()
