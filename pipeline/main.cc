@@ -25,6 +25,9 @@ int main(int argc, char** argv) {
   add_eval_command(app, program);
   add_synth_command(app, program);
   add_compare_command(app, program);
+  add_train_command(app, program);
+  add_score_command(app, program);
+  add_inspect_command(app, program);
   try {
     app.parse(argc, argv);
     return program.action();

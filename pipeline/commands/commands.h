@@ -22,6 +22,9 @@ struct Program {
 void add_eval_command(CLI::App& app, Program& program);
 void add_synth_command(CLI::App& app, Program& program);
 void add_compare_command(CLI::App& app, Program& program);
+void add_train_command(CLI::App& app, Program& program);
+void add_score_command(CLI::App& app, Program& program);
+void add_inspect_command(CLI::App& app, Program& program);
 
 // `--threads` and `--quiet`, for commands that compute.
 void add_common_options(CLI::App& command, Program& program);

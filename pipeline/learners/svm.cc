@@ -17,38 +17,33 @@ nlohmann::ordered_json figures(const SvmModel& model) {
           {"epochs", solution.epochs}};
 }
 
-nlohmann::ordered_json train(const Dataset& data, const Settings& settings, const std::filesystem::path& file,
-                             const Context& context) {
+nlohmann::ordered_json train(const TrainRequest& request, const Context& context) {
+  if (!request.extend.empty()) throw InputError("a model of svm cannot be extended");
   SvmOptions options;
-  for (const auto& [key, value] : settings) svm_option_table().set(options, key, value);
+  for (const auto& [key, value] : request.settings) svm_option_table().set(options, key, value);
   const Timer timer;
-  const SvmModel model = train_svm(data, options, context);
+  const SvmModel model = train_svm(request.data, options, context);
   nlohmann::ordered_json result = figures(model);
-  result["seconds"] = timer.seconds();
-  if (!file.empty()) model.save(file);
+  result["seconds"]["fit"] = timer.seconds();
+  if (!request.model.empty()) model.save(request.model);
   return result;
 }
 
-std::string options_help() {
-  std::string text;
-  const SvmOptions defaults;
-  for (const auto& entry : svm_option_table().entries())
-    text += fmt::format("  {}: {} ({}; default {})\n", entry.name, entry.doc, entry.expected,
-                        entry.get(defaults));
-  return text;
+LoadedModel load(const std::filesystem::path& path) {
+  const auto model = std::make_shared<const SvmModel>(SvmModel::load(path));
+  LoadedModel result;
+  result.features = model->features();
+  result.score = [model](const Dataset& data, int, const Context& context) {
+    return model->score(data, context);
+  };
+  result.description = figures(*model);
+  return result;
 }
 
 }  // namespace
 
 LearnerPlugin svm_plugin() {
-  return {"svm",
-          SvmModel::kKind,
-          train,
-          [](const std::filesystem::path& file, const Dataset& data, const Context& context) {
-            return SvmModel::load(file).score(data, context);
-          },
-          [](const std::filesystem::path& file) { return figures(SvmModel::load(file)); },
-          options_help()};
+  return {"svm", SvmModel::kKind, train, load, describe_options(svm_option_table(), SvmOptions())};
 }
 
 }  // namespace tunemix

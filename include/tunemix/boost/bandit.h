@@ -1,0 +1,53 @@
+// Multi-armed bandits that choose which features a stump search looks at; they know nothing of features.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "tunemix/core/binary.h"
+#include "tunemix/core/random.h"
+
+namespace tunemix {
+
+enum class BanditKind { kNone, kExp3G, kExp3, kExp3P, kUcb1, kUcbV, kRandom };
+
+struct BanditOptions {
+  BanditKind kind = BanditKind::kExp3G;
+  double exploration = 0.05;  // g: the share of uniform draws (exp3g, exp3, exp3p)
+  double rate = 0.5;          // eta of exp3g
+  double confidence = 2.0;    // a of exp3p
+  double horizon = 100000;    // T of exp3p: the pulls it is tuned for
+};
+
+class Bandit {
+ public:
+  virtual ~Bandit() = default;
+
+  size_t arms() const { return arms_; }
+  // `count` different arms (all of them when there are no more), to be rewarded before the next draw.
+  virtual std::vector<uint32_t> draw(size_t count, Random& random) = 0;
+  // Pays arms of the last draw, `rewards` in [0, 1].
+  virtual void reward(std::span<const uint32_t> arms, std::span<const double> rewards) = 0;
+  // Of being drawn next; for the ucb family, whose choice is not random, the share of past pulls (each arm
+  // counted once more). Positive, and summing to 1.
+  virtual std::vector<double> probabilities() const = 0;
+  // Forgets what rounding has left behind, so that a bandit loaded here goes on exactly as this one.
+  virtual void settle() {}
+  virtual void save(BinaryWriter& out) const = 0;
+  virtual void load(BinaryReader& in) = 0;
+
+ protected:
+  explicit Bandit(size_t arms) : arms_(arms) {}
+  size_t arms_;
+};
+
+// Throws InputError for kNone.
+std::unique_ptr<Bandit> make_bandit(const BanditOptions& options, size_t arms);
+
+// -ln sqrt(1 - edge^2), at most 1 (T&M figure 6).
+double bandit_reward(double edge);
+
+}  // namespace tunemix

@@ -1,0 +1,63 @@
+#include <iostream>
+
+#include "pipeline/commands/commands.h"
+#include "pipeline/learners/learner.h"
+#include "tunemix/core/binary.h"
+
+namespace tunemix {
+namespace {
+
+nlohmann::ordered_json inspect(const std::filesystem::path& file) {
+  const Artifact artifact = read_artifact(file);
+  nlohmann::ordered_json json;
+  json["file"] = file.string();
+  json["kind"] = artifact.kind;
+  json["version"] = artifact.version;
+  json["payload_bytes"] = artifact.payload.size();
+  for (const LearnerPlugin& plugin : learner_plugins())
+    if (plugin.model_kind == artifact.kind) json.update(plugin.load(file).description);
+  return json;
+}
+
+// One line a key; of long lists the first few.
+void print_human(const nlohmann::ordered_json& json, const std::string& prefix) {
+  constexpr size_t kMost = 10;
+  for (const auto& [key, value] : json.items()) {
+    if (value.is_object()) {
+      print_human(value, prefix + key + ".");
+    } else if (value.is_array() && value.size() > kMost) {
+      nlohmann::ordered_json head = nlohmann::ordered_json::array();
+      for (size_t k = 0; k < kMost; ++k) head.push_back(value[k]);
+      std::cout << prefix << key << ": " << head.dump() << " and " << value.size() - kMost << " more\n";
+    } else {
+      std::cout << prefix << key << ": " << (value.is_string() ? value.get<std::string>() : value.dump())
+                << '\n';
+    }
+  }
+}
+
+}  // namespace
+
+void add_inspect_command(CLI::App& app, Program& program) {
+  CLI::App* command = app.add_subcommand("inspect", "Tell what an artifact or model is");
+  struct Arguments {
+    std::filesystem::path file;
+    bool json = false;
+  };
+  const auto arguments = std::make_shared<Arguments>();
+  command->add_option("file", arguments->file, "File that tunemix wrote")->required();
+  command->add_flag("--json", arguments->json, "Print everything as JSON");
+  command->footer("Example: tunemix inspect m.tmx");
+  command->callback([arguments, &program] {
+    program.action = [arguments] {
+      const nlohmann::ordered_json json = inspect(arguments->file);
+      if (arguments->json)
+        std::cout << json.dump() << '\n';
+      else
+        print_human(json, "");
+      return 0;
+    };
+  });
+}
+
+}  // namespace tunemix

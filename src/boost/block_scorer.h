@@ -1,0 +1,43 @@
+// Applies rounds to blocks of 128 documents: bins by column, leaf ids as bytes updated split by split, votes
+// from a table.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "tunemix/boost/adaboost_mh.h"
+
+namespace tunemix::boost {
+
+class BlockScorer {
+ public:
+  static constexpr size_t kBlock = 128;
+
+  // Of some adjacent rounds, whose cuts are numbered by `cuts`; all outlive the scorer.
+  BlockScorer(const BinCuts& cuts, std::span<const BoostRound> rounds);
+
+  // Bytes that fill() writes.
+  size_t columns_size() const { return features_.size() * kBlock; }
+  // The bins of documents begin..begin+count, count <= kBlock, in the features that the rounds use.
+  void fill(const Dataset& data, size_t begin, size_t count, uint8_t* columns) const;
+  void fill(const BinnedDataset& data, size_t begin, size_t count, uint8_t* columns) const;
+  // The leaf of each document of the block in round t.
+  void leaves(size_t t, const uint8_t* columns, uint8_t* leaf) const;
+  // scores[label][kBlock] += nu * h_label of round t.
+  void add_votes(size_t t, double shrinkage, size_t labels, const uint8_t* leaf, float* scores) const;
+
+ private:
+  const BinCuts& cuts_;
+  std::span<const BoostRound> rounds_;
+  std::vector<uint32_t> features_;             // used ones, ascending
+  std::vector<std::vector<uint32_t>> column_;  // of each cut of each round: where in features_ it is
+};
+
+// Scores the documents of `data`, from those of `start` (null: from 0) on; out[c] are the scores after the
+// first checkpoints[c] of `rounds`, the checkpoints ascending.
+void add_scores(const BinCuts& cuts, std::span<const BoostRound> rounds, double shrinkage,
+                const Dataset& data, const ScoreMatrix* start, std::span<const int> checkpoints,
+                std::span<ScoreMatrix> out, const Context& context);
+
+}  // namespace tunemix::boost

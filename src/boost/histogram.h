@@ -1,0 +1,86 @@
+// Histograms of fixed-point weights over bins, and the search for the best cut in them. All sums are of
+// integers, so they are exact in any order, on any number of threads and any instruction set.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "boost/weights.h"
+#include "tunemix/data/binning.h"
+
+namespace tunemix::boost {
+
+// Weights that sum to 1 are integers that sum to about kOne: with room for two of them in 31 bits.
+constexpr double kOne = 1 << 30;
+
+// What a row of a histogram holds for each label l: `signed` sums of w y, or the sums over y = -1 followed by
+// those over y = +1.
+enum class RowKind { kSigned, kSplit };
+
+constexpr size_t kMostLanes = 64;
+using Sums = std::array<int32_t, kMostLanes>;
+
+// Documents index[0..count), or 0..count-1 without an index.
+struct Documents {
+  const uint32_t* index = nullptr;
+  size_t count = 0;
+};
+
+enum class CriterionKind {
+  kStump,   // sum_l |S_l(above) - S_l(below)|: both sides share one vote vector, with opposite signs
+  kEdge,    // sum_l |S_l| of both sides
+  kEnergy,  // minus sum_l sqrt(W+ W-) of both sides
+};
+
+struct Criterion {
+  CriterionKind kind = CriterionKind::kStump;
+  // With shared votes v the labels are pooled: S = sum_l v_l S_l, and W+ is the weight where v_l y = +1.
+  bool pooled = false;
+  uint32_t votes = 0;
+};
+
+struct BestCut {
+  bool found = false;
+  double value = 0;  // of the criterion; edges and energies are in units of kOne
+  uint8_t bin = 0;
+  Sums below = {};  // over the documents with bin(x) <= bin
+};
+
+// Rows and histograms of one width. Safe to share between threads.
+class Kernels {
+ public:
+  virtual ~Kernels() = default;
+
+  size_t lanes() const { return lanes_; }  // int32 from one bin to the next
+  size_t feature_size() const { return 256 * lanes_; }
+
+  // The fixed-point rows of documents begin..begin+count of `documents`; those with flip != 0 have their y
+  // negated (kSigned only).
+  virtual void rows(const WeightTable& weights, const uint8_t* flip, const Documents& documents, size_t begin,
+                    size_t count, int32_t* out) const = 0;
+  // hist[8 features][256 bins] += rows, from one tile of bins (8 bytes a document).
+  virtual void add_tile(const int32_t* rows, const uint8_t* tile, const Documents& documents, size_t begin,
+                        size_t count, int32_t* hist) const = 0;
+  // hist[columns][256] += rows, the bin of document i in column c being columns[c][i * width].
+  virtual void add_columns(const int32_t* rows, std::span<const uint8_t* const> columns, size_t width,
+                           const Documents& documents, size_t begin, size_t count, int32_t* hist) const = 0;
+  virtual BestCut best_cut(const int32_t* hist, size_t bins, const Sums& total,
+                           const Criterion& criterion) const = 0;
+  virtual Sums total(const int32_t* hist, size_t bins) const = 0;
+  // The criterion's value where nothing is cut (kEdge, kEnergy).
+  virtual double uncut(const Sums& total, const Criterion& criterion) const = 0;
+  // S_l, the sum of w y.
+  virtual int32_t signed_sum(const Sums& sums, size_t label) const = 0;
+  // The sum of w where y = +1 (kSplit).
+  virtual int32_t positive_sum(const Sums& sums, size_t label) const = 0;
+
+ protected:
+  explicit Kernels(size_t lanes) : lanes_(lanes) {}
+  size_t lanes_;
+};
+
+std::unique_ptr<Kernels> make_kernels(size_t labels, RowKind kind);
+
+}  // namespace tunemix::boost

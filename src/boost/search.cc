@@ -1,0 +1,165 @@
+#include "boost/search.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tunemix::boost {
+namespace {
+
+// Work, in (document, feature) pairs, that is worth a fork and join.
+constexpr size_t kWorthThreads = 40000;
+
+// The better of two cuts; of equal ones, that on the lower feature.
+bool better(const FoundCut& a, const FoundCut& b) {
+  if (!a.found || !b.found) return a.found;
+  return a.value > b.value || (a.value == b.value && a.cut.feature < b.cut.feature);
+}
+
+void keep_better(FoundCut& best, const FoundCut& other) {
+  if (better(other, best)) best = other;
+}
+
+}  // namespace
+
+Searcher::Searcher(const BinnedDataset& bins, const BinCuts& cuts, const WeightTable& weights, RowKind rows,
+                   Bandit* bandit, size_t arms_per_pull, Random* random, const Context& context)
+    : bins_(bins),
+      cuts_(cuts),
+      weights_(weights),
+      kernels_(make_kernels(weights.labels(), rows)),
+      bandit_(bandit),
+      arms_per_pull_(arms_per_pull),
+      random_(random),
+      context_(context),
+      rows_(static_cast<size_t>(context.threads())),
+      drawn_hist_(static_cast<size_t>(context.threads())) {}
+
+int32_t* Searcher::scratch_rows(size_t group) {
+  if (rows_[group].empty()) rows_[group].resize(kRowBytes / 4);
+  return rows_[group].data();
+}
+
+// Group g of G has the tiles g, g + G, ...
+void Searcher::add_tiles(const Documents& documents, const uint8_t* flip, size_t group, size_t groups,
+                         int32_t* hist) {
+  const size_t tile_size = 8 * kernels_->feature_size();
+  for (size_t t = group; t < tiles(); t += groups) std::fill_n(hist + t * tile_size, tile_size, 0);
+  int32_t* rows = scratch_rows(group);
+  for (size_t begin = 0; begin < documents.count; begin += row_block()) {
+    const size_t count = std::min(row_block(), documents.count - begin);
+    kernels_->rows(weights_, flip, documents, begin, count, rows);
+    for (size_t t = group; t < tiles(); t += groups) {
+      if (bins_.layout() == BinLayout::kTiles) {
+        kernels_->add_tile(rows, bins_.feature(t * 8), documents, begin, count, hist + t * tile_size);
+        continue;
+      }
+      const uint8_t* columns[8];
+      const size_t width = std::min<size_t>(8, bins_.features() - t * 8);
+      for (size_t f = 0; f < width; ++f) columns[f] = bins_.feature(t * 8 + f);
+      kernels_->add_columns(rows, {columns, width}, 1, documents, begin, count, hist + t * tile_size);
+    }
+  }
+}
+
+FoundCut Searcher::scan_tiles(const int32_t* hist, const Criterion& criterion, size_t group,
+                              size_t groups) const {
+  FoundCut best;
+  best.total = kernels_->total(hist + group * 8 * kernels_->feature_size(), 256);
+  for (size_t t = group; t < tiles(); t += groups)
+    for (size_t j = t * 8; j < std::min(t * 8 + 8, bins_.features()); ++j) {
+      const BestCut cut =
+          kernels_->best_cut(hist + j * kernels_->feature_size(), cuts_.bins(j), best.total, criterion);
+      keep_better(best, {cut.found, cut.value, {static_cast<uint32_t>(j), cut.bin}, best.total, cut.below});
+    }
+  return best;
+}
+
+std::pair<FoundCut, FoundCut> Searcher::search_all(const Documents& documents, const uint8_t* flip,
+                                                   const Criterion& criterion, int32_t* hist,
+                                                   int32_t* parent) {
+  const bool threaded = documents.count * bins_.features() > kWorthThreads;
+  const size_t groups = threaded ? std::min(tiles(), static_cast<size_t>(context_.threads())) : 1;
+  const size_t tile_size = 8 * kernels_->feature_size();
+  std::vector<std::pair<FoundCut, FoundCut>> found(groups);
+  context_.pool().run(groups, [&](size_t group) {
+    add_tiles(documents, flip, group, groups, hist);
+    found[group].first = scan_tiles(hist, criterion, group, groups);
+    if (parent == nullptr) return;
+    for (size_t t = group; t < tiles(); t += groups) {
+      int32_t* to = parent + t * tile_size;
+      const int32_t* from = hist + t * tile_size;
+      for (size_t k = 0; k < tile_size; ++k) to[k] -= from[k];
+    }
+    found[group].second = scan_tiles(parent, criterion, group, groups);
+  });
+  for (size_t group = 1; group < groups; ++group) {
+    keep_better(found[0].first, found[group].first);
+    keep_better(found[0].second, found[group].second);
+  }
+  return found[0];
+}
+
+FoundCut Searcher::search_all(const Documents& documents, const uint8_t* flip, const Criterion& criterion) {
+  own_hist_.resize(histogram_size());
+  return search_all(documents, flip, criterion, own_hist_.data(), nullptr).first;
+}
+
+FoundCut Searcher::search_drawn(const Documents& documents, const uint8_t* flip, const Criterion& criterion) {
+  const std::vector<uint32_t> arms = bandit_->draw(arms_per_pull_, *random_);
+  std::vector<const uint8_t*> columns;
+  for (const uint32_t arm : arms) columns.push_back(bins_.feature(arm));
+  const size_t size = arms.size() * kernels_->feature_size();
+
+  const size_t wanted = documents.count * arms.size() / kWorthThreads + 1;
+  const size_t groups = std::min(wanted, static_cast<size_t>(context_.threads()));
+  const size_t share = (documents.count + groups - 1) / groups;
+  context_.pool().run(groups, [&](size_t group) {
+    drawn_hist_[group].assign(size, 0);
+    int32_t* rows = scratch_rows(group);
+    const size_t end = std::min((group + 1) * share, documents.count);
+    for (size_t begin = group * share; begin < end; begin += row_block()) {
+      const size_t count = std::min(row_block(), end - begin);
+      kernels_->rows(weights_, flip, documents, begin, count, rows);
+      kernels_->add_columns(rows, columns, bins_.width(), documents, begin, count, drawn_hist_[group].data());
+    }
+  });
+  int32_t* hist = drawn_hist_[0].data();
+  for (size_t group = 1; group < groups; ++group)
+    for (size_t k = 0; k < size; ++k) hist[k] += drawn_hist_[group][k];
+
+  FoundCut best;
+  const Sums total = kernels_->total(hist, 256);
+  std::vector<double> rewards;
+  for (size_t k = 0; k < arms.size(); ++k) {
+    const BestCut cut =
+        kernels_->best_cut(hist + k * kernels_->feature_size(), cuts_.bins(arms[k]), total, criterion);
+    const FoundCut found = {cut.found, cut.value, {arms[k], cut.bin}, total, cut.below};
+    rewards.push_back(found.found ? bandit_reward(edge(found, criterion)) : 0.0);
+    keep_better(best, found);
+  }
+  best.total = total;
+  bandit_->reward(arms, rewards);
+  return best;
+}
+
+FoundCut Searcher::search(const Documents& documents, const uint8_t* flip, const Criterion& criterion) {
+  return has_bandit() ? search_drawn(documents, flip, criterion) : search_all(documents, flip, criterion);
+}
+
+double Searcher::edge(const FoundCut& cut, const Criterion& criterion) const {
+  double below_pooled = 0;
+  double above_pooled = 0;
+  double sum = 0;
+  for (size_t l = 0; l < weights_.labels(); ++l) {
+    const double below = kernels_->signed_sum(cut.below, l);
+    const double above = kernels_->signed_sum(cut.total, l) - below;
+    const double vote = (criterion.votes >> l & 1) != 0 ? 1 : -1;
+    below_pooled += vote * below;
+    above_pooled += vote * above;
+    sum +=
+        criterion.kind == CriterionKind::kStump ? std::abs(above - below) : std::abs(above) + std::abs(below);
+  }
+  return std::min(1.0, (criterion.pooled ? std::abs(below_pooled) + std::abs(above_pooled) : sum) / kOne);
+}
+
+}  // namespace tunemix::boost

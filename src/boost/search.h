@@ -1,0 +1,68 @@
+// Finds the best cut for a set of documents: over all features, or over those that a bandit draws.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "boost/histogram.h"
+#include "tunemix/boost/bandit.h"
+
+namespace tunemix::boost {
+
+struct FoundCut {
+  bool found = false;
+  double value = 0;  // of the criterion
+  Cut cut;
+  Sums total = {};  // over the documents
+  Sums below = {};  // over those that fail the cut
+};
+
+class Searcher {
+ public:
+  // `bandit` may be null; both outlive the searcher.
+  Searcher(const BinnedDataset& bins, const BinCuts& cuts, const WeightTable& weights, RowKind rows,
+           Bandit* bandit, size_t arms_per_pull, Random* random, const Context& context);
+
+  const BinnedDataset& bins() const { return bins_; }
+  const WeightTable& weights() const { return weights_; }
+  const Kernels& kernels() const { return *kernels_; }
+  const Context& context() const { return context_; }
+  bool has_bandit() const { return bandit_ != nullptr; }
+  size_t histogram_size() const { return tiles() * 8 * kernels_->feature_size(); }  // int32, all features
+
+  // Over all features. Fills `hist`; a `parent` histogram becomes parent - hist, which is searched too.
+  std::pair<FoundCut, FoundCut> search_all(const Documents& documents, const uint8_t* flip,
+                                           const Criterion& criterion, int32_t* hist, int32_t* parent);
+  // The same over all features, with a histogram of its own.
+  FoundCut search_all(const Documents& documents, const uint8_t* flip, const Criterion& criterion);
+  // Over features drawn from the bandit, which is paid.
+  FoundCut search_drawn(const Documents& documents, const uint8_t* flip, const Criterion& criterion);
+  // search_drawn with a bandit, else search_all.
+  FoundCut search(const Documents& documents, const uint8_t* flip, const Criterion& criterion);
+
+  // The edge that a cut reaches under the criterion's votes, in [0, 1].
+  double edge(const FoundCut& cut, const Criterion& criterion) const;
+
+ private:
+  size_t tiles() const { return (bins_.features() + 7) / 8; }
+  size_t row_block() const { return kRowBytes / (4 * kernels_->lanes()); }
+  int32_t* scratch_rows(size_t group);
+  void add_tiles(const Documents& documents, const uint8_t* flip, size_t group, size_t groups, int32_t* hist);
+  FoundCut scan_tiles(const int32_t* hist, const Criterion& criterion, size_t group, size_t groups) const;
+
+  static constexpr size_t kRowBytes = 256 * 1024;  // of a block of rows: they stay in the L2 cache
+  const BinnedDataset& bins_;
+  const BinCuts& cuts_;
+  const WeightTable& weights_;
+  std::unique_ptr<Kernels> kernels_;
+  Bandit* bandit_;
+  size_t arms_per_pull_;
+  Random* random_;
+  const Context& context_;
+  std::vector<std::vector<int32_t>> rows_;        // per group
+  std::vector<std::vector<int32_t>> drawn_hist_;  // per group
+  std::vector<int32_t> own_hist_;
+};
+
+}  // namespace tunemix::boost

@@ -1,0 +1,53 @@
+// The weights of AdaBoost.MH: one float per (document, label), rows padded with zeros to a vector's width.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "tunemix/boost/adaboost_mh.h"
+
+namespace tunemix::boost {
+
+// Floats from one document's weights to the next: K rounded up to 4, 8, 16 or 32.
+size_t padded_labels(size_t labels);
+
+// The initial weight of a document of each label; half of it is on the pair with its own label, the rest
+// spread over the others (spec, section 2).
+std::vector<double> document_weights(std::span<const int32_t> labels, size_t num_labels, InitialWeights kind);
+
+class WeightTable {
+ public:
+  WeightTable(std::span<const int32_t> labels, size_t num_labels, InitialWeights kind,
+              const Context& context);
+
+  size_t documents() const { return labels_.size(); }
+  size_t labels() const { return num_labels_; }
+  size_t stride() const { return stride_; }
+  const float* row(size_t document) const { return weights_.data() + document * stride_; }
+  float* row(size_t document) { return weights_.data() + document * stride_; }
+  std::span<const float> values() const { return {weights_.data(), documents() * stride_}; }
+  const uint8_t* label() const { return labels_.data(); }
+  double sum() const { return sum_; }
+
+  // w *= exp(-h y) / sum for documents in `leaf` of the round; sets the new sum and the round's normalizer.
+  // The factors come from a table by leaf and label.
+  void update(BoostRound& round, double shrinkage, std::span<const uint8_t> leaf, const Context& context);
+
+  // For replaying a model: the factors of a round that was made when the sum was `sum_before`.
+  std::vector<float> factors(const BoostRound& round, double shrinkage, double sum_before) const;
+  // Multiplies the weights of `count` documents from `begin` by their factors.
+  void apply(std::span<const float> factors, const uint8_t* leaf, size_t begin, size_t count);
+  void set_sum(double sum) { sum_ = sum; }
+
+ private:
+  double add_up(const Context& context) const;
+
+  size_t num_labels_;
+  size_t stride_;
+  std::vector<uint8_t> labels_;
+  std::vector<float> weights_;
+  double sum_ = 0;
+};
+
+}  // namespace tunemix::boost
