@@ -10,6 +10,7 @@ namespace tunemix::svm {
 namespace {
 
 constexpr int kEpochsBetweenChecks = 20;
+constexpr size_t kAhead = 2;  // documents between fetching a row and using it
 
 // One solve: the active documents, and what an epoch learnt about them.
 template <size_t Width>
@@ -25,7 +26,6 @@ class Descent {
     std::iota(active_.begin(), active_.end(), size_t{0});
     shrink_above_ = std::numeric_limits<double>::infinity();
   }
-  bool shrunk() const { return active_.size() < problem_.documents(); }
 
   // Returns the sum of the documents' gaps, each as it was before its own step.
   double epoch() {
@@ -33,7 +33,9 @@ class Descent {
     double total = 0;
     double largest = 0;
     size_t kept = 0;
-    for (const size_t i : active_) {
+    for (size_t at = 0; at < active_.size(); ++at) {
+      if (at + kAhead < active_.size()) problem_.prefetch(active_[at + kAhead]);
+      const size_t i = active_[at];
       const Step step = visit(i);
       total += C_ * problem_.weight(i) * step.gap;
       largest = std::max(largest, step.gap);
@@ -47,9 +49,10 @@ class Descent {
 
  private:
   struct Step {
-    double gap = 0;     // max z - u.z: the document's part of the duality gap, over its bound
-    double slack = 0;   // of a document at a vertex: how far its largest margin is above the next
-    bool idle = false;  // at a vertex, and it stayed there
+    double largest = 0;  // max z
+    double gap = 0;      // max z - u.z: the document's part of the duality gap, over its bound
+    double slack = 0;    // of a document at a vertex: how far its largest margin is above the next
+    bool idle = false;   // at a vertex, and it stayed there
   };
 
   Step visit(size_t i) {
@@ -60,10 +63,12 @@ class Descent {
     problem_.dot<Width>(i, state_.M.data(), f);
     margins(f, problem_.label(i), K, z);
     Step step = judge(z, u, K);
+    // Margins relative to the largest: where the bound is tiny the quotient is huge, and u must keep its
+    // digits.
     const double curvature = C_ * problem_.weight(i) * problem_.norm2(i);
     if (step.idle || curvature <= 0) return step;
     double next[Width] = {};
-    for (size_t l = 0; l < K; ++l) next[l] = u[l] + z[l] / curvature;
+    for (size_t l = 0; l < K; ++l) next[l] = u[l] + (z[l] - step.largest) / curvature;
     project_to_simplex(next, K, next);
     double change[Width] = {};
     double moved = 0;
@@ -86,6 +91,7 @@ class Descent {
       step.gap += u[l] * (z[top] - z[l]);
       if (l != top) next = std::max(next, z[l]);
     }
+    step.largest = z[top];
     step.slack = z[top] - next;
     step.idle = u[top] >= 1;
     return step;
@@ -104,7 +110,8 @@ double ordered_sum(std::span<const double> parts) { return std::accumulate(parts
 
 }  // namespace
 
-void primal_point(const Problem& problem, double C, State& state, const Context& context) {
+std::vector<double> primal_point(const Problem& problem, double C, const State& state,
+                                 const Context& context) {
   const size_t size = state.M.size();
   std::vector<double> parts(problem.blocks() * size);
   context.pool().run(problem.blocks(), [&](size_t b) {
@@ -119,14 +126,17 @@ void primal_point(const Problem& problem, double C, State& state, const Context&
       }
     });
   });
-  std::fill(state.M.begin(), state.M.end(), 0.0);
+  std::vector<double> M(size, 0.0);
   for (size_t b = 0; b < problem.blocks(); ++b)
-    for (size_t e = 0; e < size; ++e) state.M[e] += parts[b * size + e];
+    for (size_t e = 0; e < size; ++e) M[e] += parts[b * size + e];
+  return M;
 }
 
-Certificate certify(const Problem& problem, double C, const State& state, const Context& context) {
-  State dual{std::vector<double>(state.M.size()), state.u};
-  primal_point(problem, C, dual, context);
+namespace {
+
+// dual_M: the primal point of state.u
+Certificate certify_pair(const Problem& problem, double C, const State& state,
+                         const std::vector<double>& dual_M, const Context& context) {
   std::vector<double> F(problem.documents() * problem.width());
   problem.scores(state.M, F, context);
   std::vector<double> losses(problem.blocks());
@@ -146,7 +156,20 @@ Certificate certify(const Problem& problem, double C, const State& state, const 
   const auto half_square = [](const std::vector<double>& v) {
     return 0.5 * std::inner_product(v.begin(), v.end(), v.begin(), 0.0);
   };
-  return {half_square(state.M) + ordered_sum(losses), ordered_sum(gains) - half_square(dual.M)};
+  return {half_square(state.M) + ordered_sum(losses), ordered_sum(gains) - half_square(dual_M)};
+}
+
+// While descending, M follows u.
+Certificate certify_descent(const Problem& problem, double C, const State& state, const Context& context) {
+  return certify_pair(problem, C, state, state.M, context);
+}
+
+}  // namespace
+
+Certificate certify(const Problem& problem, double C, const State& state, std::vector<double>& dual_M,
+                    const Context& context) {
+  dual_M = primal_point(problem, C, state, context);
+  return certify_pair(problem, C, state, dual_M, context);
 }
 
 Progressed dual_descent(const Problem& problem, double C, double gap, int max_epochs, State& state,
@@ -154,22 +177,21 @@ Progressed dual_descent(const Problem& problem, double C, double gap, int max_ep
   return with_width(problem.width(), [&](auto width) {
     Descent<width()> descent(problem, C, state, random);
     Progressed result;
-    result.certificate = certify(problem, C, state, context);
-    int checked = 0;
+    result.certificate = certify_descent(problem, C, state, context);
+    int next_check = 1;
     while (!result.certificate.reached(C, gap) && result.epochs < max_epochs) {
       context.check_stop();
       const double open = descent.epoch();
       ++result.epochs;
       // What the epoch saw tells when a real certificate is worth its pass.
-      const bool promising =
-          Certificate{result.certificate.primal, result.certificate.primal - open}.reached(C, gap);
-      const bool due = result.epochs - checked >= kEpochsBetweenChecks || result.epochs == max_epochs;
-      if (!promising && !due) continue;
-      checked = result.epochs;
-      result.certificate = certify(problem, C, state, context);
-      context.progress(result.epochs, max_epochs,
-                       (result.certificate.primal - result.certificate.dual) / result.certificate.primal);
-      if (promising && descent.shrunk()) descent.activate_all();
+      const double primal = result.certificate.primal;
+      const bool promising = Certificate{primal, primal - open}.reached(C, gap);
+      if (!promising && result.epochs < next_check && result.epochs < max_epochs) continue;
+      next_check = result.epochs + std::min(result.epochs, kEpochsBetweenChecks);
+      result.certificate = certify_descent(problem, C, state, context);
+      context.progress(static_cast<size_t>(result.epochs), static_cast<size_t>(max_epochs),
+                       result.certificate.relative_gap());
+      if (promising) descent.activate_all();
     }
     return result;
   });

@@ -16,9 +16,11 @@ Progressed dual_descent(const Problem& problem, double C, double gap, int max_ep
                         Random& random, const Context& context);
 
 // M = C sum_i weight_i (e_{l_i} - u_i) x_i
-void primal_point(const Problem& problem, double C, State& state, const Context& context);
+std::vector<double> primal_point(const Problem& problem, double C, const State& state,
+                                 const Context& context);
 
-// The primal value at M and the dual value of u, which are computed from scratch.
-Certificate certify(const Problem& problem, double C, const State& state, const Context& context);
+// The primal value at M and the dual value of u, computed from scratch; dual_M becomes the primal point of u.
+Certificate certify(const Problem& problem, double C, const State& state, std::vector<double>& dual_M,
+                    const Context& context);
 
 }  // namespace tunemix::svm

@@ -40,6 +40,7 @@ class Problem {
   size_t features() const { return features_; }  // the bias among them
   size_t classes() const { return classes_; }    // K
   size_t width() const { return width_; }        // K padded
+  size_t stored_values() const { return values_.size(); }
   bool sparse() const { return !starts_.empty(); }
   size_t label(size_t i) const { return labels_[i]; }
   double weight(size_t i) const { return weights_[i]; }  // omega_i / n: times C, a document's bound
@@ -48,6 +49,12 @@ class Problem {
   size_t block() const { return block_; }                // documents of a block of a parallel loop
   size_t blocks() const { return (documents() + block_ - 1) / block_; }
 
+  // Starts to fetch a row that is wanted soon.
+  void prefetch(size_t i) const {
+    const size_t begin = starts_.empty() ? i * features_ : starts_[i];
+    const size_t end = starts_.empty() ? begin + features_ : starts_[i + 1];
+    for (size_t e = begin; e < end; e += 16) __builtin_prefetch(values_.data() + e);
+  }
   // out[k] = sum_j x_ij W[j * Width + k]
   template <size_t Width>
   void dot(size_t i, const double* W, double* out) const {
@@ -112,6 +119,7 @@ struct State {
 struct Certificate {
   double primal = 0;
   double dual = 0;
+  double relative_gap() const { return primal > 0 ? (primal - dual) / primal : 0; }
   bool reached(double C, double gap) const;
 };
 

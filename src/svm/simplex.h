@@ -21,8 +21,8 @@ inline void project_to_simplex(const double* v, size_t K, double* u) {
       kept_sum += keep ? v[l] : 0;
       now += keep ? 1 : 0;
     }
-    // None is kept where all entries equal the threshold up to rounding.
-    if (now == kept || now == 0) break;
+    // Rounding may keep none, or bring one back.
+    if (now >= kept || now == 0) break;
     kept = now;
     threshold = (kept_sum - 1) / static_cast<double>(kept);
   }

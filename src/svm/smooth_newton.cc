@@ -18,10 +18,12 @@ namespace {
 // feasible in the dual, and the gap is sum_i C weight_i (max z_i - u_i.z_i) + 1/2 |M - M*|^2: a part from
 // smoothing and a part from not having converged.
 
-constexpr double kFirstSmoothing = 0.3;  // largest mu, in units of the margin
-constexpr double kLowerSmoothing = 0.2;  // factor on mu
-constexpr double kConverged = 0.5;       // lower mu when the second part is below this share of the first
-constexpr double kSlopeKept = 0.5;       // line search: the share of the slope that may be left
+constexpr double kLargestSmoothing = 0.3;     // mu, in units of the margin
+constexpr double kSmallestSmoothing = 1e-13;  // where rounding takes over
+constexpr double kSmoothingOfGap = 4;         // first mu: this times the mean gap of a document
+constexpr double kLowerSmoothing = 0.25;      // factor on mu
+constexpr double kConverged = 0.5;  // lower mu when the second part is below this share of the first
+constexpr double kSlopeKept = 0.3;  // line search: the share of the slope that may be left
 constexpr int kMostTrials = 12;
 constexpr size_t kRowsOfChunk = 2048;  // rows of one partial product X'X
 
@@ -44,18 +46,14 @@ class Newton {
         basis_(sum_zero_basis(K_)),
         F_(problem.documents() * width_),
         dF_(F_.size()),
-        dual_M_(state.M.size()),
+        dual_M_(state.M),
         gradient_(state.M.size()),
         step_(state.M.size()),
         parts_(problem.blocks() * state.M.size()),
         supports_(problem.documents()) {
     problem_.scores(state_.M, F_, context_);
     scale_start();
-    // Where C is small, so are the scores: the smoothing must resolve them.
-    mu_ = std::min(kFirstSmoothing, C_ * problem_.mean_norm2());
-    State dual{dual_M_, state_.u};
-    primal_point(problem_, C_, dual, context_);
-    dual_M_ = dual.M;
+    mu_ = first_smoothing();
     refresh();
   }
 
@@ -64,9 +62,8 @@ class Newton {
             half_square(state_.M) + sums_.loss - sums_.smoothing - half_square(gradient_)};
   }
   // Whether the smoothing, rather than the convergence, holds the gap open.
-  bool converged() const {
-    return half_square(gradient_) <= kConverged * sums_.smoothing || mu_ < kSmallestSmoothing;
-  }
+  bool converged() const { return half_square(gradient_) <= kConverged * sums_.smoothing; }
+  bool at_precision() const { return mu_ < kSmallestSmoothing; }
   void lower_smoothing() {
     mu_ *= kLowerSmoothing;
     refresh();
@@ -83,8 +80,6 @@ class Newton {
   }
 
  private:
-  static constexpr double kSmallestSmoothing = 1e-14;
-
   static double half_square(const std::vector<double>& v) {
     return 0.5 * std::inner_product(v.begin(), v.end(), v.begin(), 0.0);
   }
@@ -106,6 +101,16 @@ class Newton {
     });
   }
 
+  // C sum_i weight_i f(i), in a fixed order.
+  template <typename Function>
+  double block_sum(Function&& f) const {
+    std::vector<double> sums(problem_.blocks());
+    for_blocks([&](size_t b, size_t begin, size_t end) {
+      for (size_t i = begin; i < end; ++i) sums[b] += C_ * problem_.weight(i) * f(i);
+    });
+    return std::accumulate(sums.begin(), sums.end(), 0.0);
+  }
+
   // u of margins z, and the largest of z. False where u is a vertex.
   bool smooth_max(const double* z, double mu, double* u, double& largest) const {
     size_t top = 0;
@@ -124,32 +129,45 @@ class Newton {
     return true;
   }
 
-  // The multiple of M that is best for this C; M comes from a smaller C, or is 0.
+  // The loss part of the objective at t M.
+  double loss_at(double t) const {
+    return block_sum([&](size_t i) {
+      double f[32];
+      double z[32];
+      for (size_t l = 0; l < K_; ++l) f[l] = t * F_[i * width_ + l];
+      margins(f, problem_.label(i), K_, z);
+      return *std::max_element(z, z + K_);
+    });
+  }
+
+  // M comes from a smaller C, times the ratio of the two: too long where most documents have left their
+  // bounds.
   void scale_start() {
-    if (half_square(state_.M) == 0) return;
-    const auto value = [&](double t) {
-      std::vector<double> losses(problem_.blocks());
-      for_blocks([&](size_t b, size_t begin, size_t end) {
-        for (size_t i = begin; i < end; ++i) {
-          double f[32];
-          double z[32];
-          for (size_t l = 0; l < K_; ++l) f[l] = t * F_[i * width_ + l];
-          margins(f, problem_.label(i), K_, z);
-          losses[b] += C_ * problem_.weight(i) * *std::max_element(z, z + K_);
-        }
-      });
-      return t * t * half_square(state_.M) + std::accumulate(losses.begin(), losses.end(), 0.0);
-    };
-    double best = 1;
-    double lowest = value(best);
-    for (double t = 2; t <= 1024; t *= 2) {
-      const double v = value(t);
-      if (v >= lowest) break;
-      lowest = v;
-      best = t;
+    double t = 1;
+    double value = half_square(state_.M) + loss_at(1);
+    for (double next = t / 2; next > 1e-3; next /= 2) {
+      const double v = next * next * half_square(state_.M) + loss_at(next);
+      if (v >= value) break;
+      value = v;
+      t = next;
     }
-    for (double& m : state_.M) m *= best;
-    for (double& f : F_) f *= best;
+    for (double& m : state_.M) m *= t;
+    for (double& f : F_) f *= t;
+  }
+
+  // A start near the solution wants a small mu, lest its nearness is lost.
+  double first_smoothing() const {
+    const double open = block_sum([&](size_t i) {
+      double z[32];
+      margins(F_.data() + i * width_, problem_.label(i), K_, z);
+      const double largest = *std::max_element(z, z + K_);
+      double sum = 0;
+      for (size_t l = 0; l < K_; ++l) sum += state_.u[i * width_ + l] * (largest - z[l]);
+      return sum;
+    });
+    double distance = 0;
+    for (size_t e = 0; e < dual_M_.size(); ++e) distance += std::pow(state_.M[e] - dual_M_[e], 2);
+    return std::clamp(kSmoothingOfGap * (open + 0.5 * distance) / C_, kSmallestSmoothing, kLargestSmoothing);
   }
 
   // u, the sums, the dual point and the gradient at M; only documents whose u moved touch their features.
@@ -182,12 +200,8 @@ class Newton {
       const bool inside = smooth_max(z, mu_, next, largest);
       const double bound = C_ * problem_.weight(i);
       sums.loss += bound * largest;
-      supports_[i] = 0;
       if (inside)
-        for (size_t l = 0; l < K_; ++l) {
-          sums.smoothing += bound * next[l] * (largest - z[l]);
-          if (next[l] > 0) supports_[i] |= uint32_t{1} << l;
-        }
+        for (size_t l = 0; l < K_; ++l) sums.smoothing += bound * next[l] * (largest - z[l]);
       double* u = state_.u.data() + i * Width;
       double change[Width];
       bool moved = false;
@@ -201,8 +215,9 @@ class Newton {
     return sums;
   }
 
-  // step = -H^{-1} gradient, H = I + sum over supports S of J_S (x) sum_{i in S} (C weight_i / mu) x_i x_i',
-  // J_S the projection onto the vectors on S that sum to 0.
+  // step = -H^{-1} gradient, H = I + sum over supports S of J_S (x) sum_{i in S} (C weight_i / mu) x_i
+  // x_i', J_S the projection onto the vectors on S that sum to 0. With band = mu this is Newton's matrix; a
+  // wider band stands for the mean curvature over kinks that a step will cross.
   void solve() {
     const auto d = static_cast<Eigen::Index>(problem_.features());
     const Eigen::Index k = basis_.cols();
@@ -226,8 +241,9 @@ class Newton {
     std::span<const size_t> documents;
   };
 
-  void add_curvature(Matrix& H) const {
+  void add_curvature(Matrix& H) {
     const auto d = static_cast<Eigen::Index>(problem_.features());
+    find_supports();
     std::map<uint32_t, std::vector<size_t>> groups;
     for (size_t i = 0; i < supports_.size(); ++i)
       if (supports_[i] != 0) groups[supports_[i]].push_back(i);
@@ -247,6 +263,21 @@ class Newton {
           for (Eigen::Index b = 0; b <= a; ++b) H.block(a * d, b * d, d, d) += J(a, b) * products[t];
       }
     }
+  }
+
+  void find_supports() {
+    for_blocks([&](size_t, size_t begin, size_t end) {
+      for (size_t i = begin; i < end; ++i) {
+        double z[32];
+        double u[32];
+        double largest = 0;
+        margins(F_.data() + i * width_, problem_.label(i), K_, z);
+        supports_[i] = 0;
+        if (!smooth_max(z, mu_, u, largest)) continue;
+        for (size_t l = 0; l < K_; ++l)
+          if (u[l] > 0) supports_[i] |= uint32_t{1} << l;
+      }
+    });
   }
 
   // sum of (C weight_i / mu) x_i x_i', the whole symmetric matrix
@@ -272,27 +303,23 @@ class Newton {
     return basis_.transpose() * J * basis_;
   }
 
-  // The objective's slope along the step at t.
+  // The smoothed objective's slope along the step at t.
   double slope(double t) const {
-    std::vector<double> slopes(problem_.blocks());
-    for_blocks([&](size_t b, size_t begin, size_t end) {
-      for (size_t i = begin; i < end; ++i) {
-        const double* f = F_.data() + i * width_;
-        const double* df = dF_.data() + i * width_;
-        const size_t y = problem_.label(i);
-        double moved[32];
-        double z[32];
-        double u[32];
-        double largest = 0;
-        for (size_t l = 0; l < K_; ++l) moved[l] = f[l] + t * df[l];
-        margins(moved, y, K_, z);
-        smooth_max(z, mu_, u, largest);
-        double sum = 0;
-        for (size_t l = 0; l < K_; ++l) sum += u[l] * (df[l] - df[y]);
-        slopes[b] += C_ * problem_.weight(i) * sum;
-      }
+    double sum = block_sum([&](size_t i) {
+      const double* f = F_.data() + i * width_;
+      const double* df = dF_.data() + i * width_;
+      const size_t y = problem_.label(i);
+      double moved[32];
+      double z[32];
+      double u[32];
+      double largest = 0;
+      for (size_t l = 0; l < K_; ++l) moved[l] = f[l] + t * df[l];
+      margins(moved, y, K_, z);
+      smooth_max(z, mu_, u, largest);
+      double change = 0;
+      for (size_t l = 0; l < K_; ++l) change += u[l] * (df[l] - df[y]);
+      return change;
     });
-    double sum = std::accumulate(slopes.begin(), slopes.end(), 0.0);
     for (size_t e = 0; e < step_.size(); ++e) sum += step_[e] * (state_.M[e] + t * step_[e]);
     return sum;
   }
@@ -323,7 +350,7 @@ class Newton {
   State& state_;
   const Context& context_;
   Matrix basis_;
-  double mu_ = 0;
+  double mu_ = 0;  // smoothing of the objective
   Sums sums_;
   std::vector<double> F_;         // scores at M
   std::vector<double> dF_;        // scores of the step
@@ -343,7 +370,7 @@ Progressed smooth_newton(const Problem& problem, double C, double gap, int max_s
   Newton newton(problem, C, state, context);
   Progressed result;
   result.certificate = newton.certificate();
-  while (!result.certificate.reached(C, gap) && result.epochs < max_steps) {
+  while (!result.certificate.reached(C, gap) && result.epochs < max_steps && !newton.at_precision()) {
     context.check_stop();
     if (newton.converged()) {
       newton.lower_smoothing();
@@ -353,7 +380,7 @@ Progressed smooth_newton(const Problem& problem, double C, double gap, int max_s
     }
     result.certificate = newton.certificate();
     context.progress(static_cast<size_t>(result.epochs), static_cast<size_t>(max_steps),
-                     (result.certificate.primal - result.certificate.dual) / result.certificate.primal);
+                     result.certificate.relative_gap());
   }
   return result;
 }

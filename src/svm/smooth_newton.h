@@ -7,7 +7,7 @@
 
 namespace tunemix::svm {
 
-// Starts at state.M and leaves the dual variables of the solution in state.u.
+// Starts at state.u and its primal point state.M, and leaves in both a solution and its dual variables.
 Progressed smooth_newton(const Problem& problem, double C, double gap, int max_steps, State& state,
                          const Context& context);
 

@@ -22,12 +22,50 @@ size_t number_of_labels(const Dataset& data, const SvmOptions& options) {
   return static_cast<size_t>(options.labels);
 }
 
-// A Newton step is the better one by far while its matrix is small.
-constexpr size_t kMostUnknowns = 3000;
+// Descent is quick to a rough solution and slow to a fine one where C is large; Newton is the other way
+// round. So `auto` descends until that has cost what Newton's steps would, then takes those, and descends
+// again should they not arrive. Costs are counted, not timed: the result must not depend on the machine.
+constexpr size_t kMostUnknowns = 6000;
+constexpr int kNewtonSteps = 60;
+constexpr double kExpectedSteps = 15;
 
-bool use_newton(const Problem& problem, SvmSolver solver) {
-  if (solver != SvmSolver::kAuto) return solver == SvmSolver::kNewton;
-  return svm::newton_unknowns(problem) <= kMostUnknowns;
+int epochs_before_newton(const Problem& problem) {
+  const auto unknowns = static_cast<double>(svm::newton_unknowns(problem));
+  const auto features = static_cast<double>(problem.features());
+  const auto pass = static_cast<double>(problem.stored_values() * problem.width());
+  // A pass in random order, each document waiting for the one before, is some three times a plain one.
+  const double epoch = 6 * pass;
+  const double moments = static_cast<double>(problem.documents()) * features * features / 8;
+  const double step = 2 * pass + moments + unknowns * unknowns * unknowns / 6;
+  return static_cast<int>(std::clamp(kExpectedSteps * step / epoch, 10.0, 1e6));
+}
+
+svm::Progressed solve(const Problem& problem, double C, const SvmOptions& options, State& state,
+                      Random& random, const Context& context) {
+  using svm::Progressed;
+  const auto descend = [&](int epochs) {
+    return svm::dual_descent(problem, C, options.gap, epochs, state, random, context);
+  };
+  const auto newton = [&](int steps) {
+    return svm::smooth_newton(problem, C, options.gap, steps, state, context);
+  };
+  if (options.solver == SvmSolver::kNewton) return newton(options.max_epochs);
+  if (options.solver == SvmSolver::kDual || svm::newton_unknowns(problem) > kMostUnknowns)
+    return descend(options.max_epochs);
+  Progressed all = descend(std::min(options.max_epochs, epochs_before_newton(problem)));
+  const auto go_on = [&](const Progressed& more) {
+    all.certificate = more.certificate;
+    all.epochs += more.epochs;
+  };
+  const auto left = [&] {
+    return all.certificate.reached(C, options.gap) ? 0 : options.max_epochs - all.epochs;
+  };
+  if (left() > 0) go_on(newton(std::min(kNewtonSteps, left())));
+  if (left() > 0) {
+    state.M = svm::primal_point(problem, C, state, context);
+    go_on(descend(left()));
+  }
+  return all;
 }
 
 // M = 0 and u uniform: feasible, and the solution where there is one label only.
@@ -62,29 +100,30 @@ std::vector<SvmModel> train_svm_path(const Dataset& data, const SvmOptions& opti
   const size_t K = number_of_labels(data, options);
   const FeatureScaling scaling = fit_scaling(data, options.scale, context);
   const Problem problem(data, scaling, options, K, context);
-  const bool newton = use_newton(problem, options.solver);
   Random random = context.stream("svm");
   State state = first_state(problem);
   std::vector<size_t> order(Cs.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return Cs[a] < Cs[b]; });
   std::vector<SvmModel> solved;
+  double last_C = 1;
+  state.M = svm::primal_point(problem, last_C, state, context);
   for (const size_t at : order) {
+    // Each document keeps its point of the simplex, so the dual variables grow by the ratio: those at their
+    // bounds, most of them, stay there.
     const double C = Cs[at];
-    svm::Progressed progressed;
-    if (newton) {
-      progressed = svm::smooth_newton(problem, C, options.gap, options.max_epochs, state, context);
-    } else {
-      svm::primal_point(problem, C, state, context);
-      progressed = svm::dual_descent(problem, C, options.gap, options.max_epochs, state, random, context);
-    }
-    const svm::Certificate end = svm::certify(problem, C, state, context);
+    for (double& m : state.M) m *= C / last_C;
+    const svm::Progressed progressed = solve(problem, C, options, state, random, context);
+    std::vector<double> dual_M;
+    const svm::Certificate end = svm::certify(problem, C, state, dual_M, context);
     solved.push_back(
         make_model(problem, scaling, options, state, {C, end.primal, end.dual, progressed.epochs}));
     if (!progressed.certificate.reached(C, options.gap))
       context.warn(fmt::format(
           "the SVM with C = {} stopped after {} epochs at a relative gap of {:.3g}; expected {:.3g}", C,
-          progressed.epochs, solved.back().solution().gap(), options.gap));
+          progressed.epochs, end.relative_gap(), options.gap));
+    state.M = std::move(dual_M);
+    last_C = C;
   }
   std::vector<SvmModel> result;
   for (size_t at = 0; at < Cs.size(); ++at)
