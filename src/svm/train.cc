@@ -28,6 +28,7 @@ size_t number_of_labels(const Dataset& data, const SvmOptions& options) {
 constexpr size_t kMostUnknowns = 6000;
 constexpr int kNewtonSteps = 60;
 constexpr double kExpectedSteps = 15;
+constexpr double kFewestEpochs = 200;  // below these descent is only starting
 
 int epochs_before_newton(const Problem& problem) {
   const auto unknowns = static_cast<double>(svm::newton_unknowns(problem));
@@ -37,7 +38,7 @@ int epochs_before_newton(const Problem& problem) {
   const double epoch = 6 * pass;
   const double moments = static_cast<double>(problem.documents()) * features * features / 8;
   const double step = 2 * pass + moments + unknowns * unknowns * unknowns / 6;
-  return static_cast<int>(std::clamp(kExpectedSteps * step / epoch, 10.0, 1e6));
+  return static_cast<int>(std::clamp(kExpectedSteps * step / epoch, kFewestEpochs, 1e6));
 }
 
 svm::Progressed solve(const Problem& problem, double C, const SvmOptions& options, State& state,
@@ -53,17 +54,23 @@ svm::Progressed solve(const Problem& problem, double C, const SvmOptions& option
   if (options.solver == SvmSolver::kDual || svm::newton_unknowns(problem) > kMostUnknowns)
     return descend(options.max_epochs);
   Progressed all = descend(std::min(options.max_epochs, epochs_before_newton(problem)));
-  const auto go_on = [&](const Progressed& more) {
-    all.certificate = more.certificate;
-    all.epochs += more.epochs;
-  };
   const auto left = [&] {
     return all.certificate.reached(C, options.gap) ? 0 : options.max_epochs - all.epochs;
   };
-  if (left() > 0) go_on(newton(std::min(kNewtonSteps, left())));
+  if (left() > 0) {
+    const State before = state;
+    const Progressed steps = newton(std::min(kNewtonSteps, left()));
+    all.epochs += steps.epochs;
+    if (steps.certificate.primal - steps.certificate.dual < all.certificate.primal - all.certificate.dual)
+      all.certificate = steps.certificate;
+    else
+      state = before;
+  }
   if (left() > 0) {
     state.M = svm::primal_point(problem, C, state, context);
-    go_on(descend(left()));
+    const Progressed more = descend(left());
+    all.certificate = more.certificate;
+    all.epochs += more.epochs;
   }
   return all;
 }
