@@ -14,76 +14,131 @@ using lanes::V;
 
 constexpr size_t kSums = 3 * kSmoothTargets;  // value, by a, by b of each target
 
-// Adds documents [begin, end) of whole vectors to the sums.
-void add_smooth(const Prepared& data, size_t begin, size_t end, double a, double b, double entropy_power,
-                double* sums) {
+// Standardised scores lie in [low, high]: whether a(f - b) is small enough for plain sigmoids.
+bool is_plain(const Prepared& data, double a, double b) {
+  return std::abs(a) * std::max(std::abs(data.low - b), std::abs(data.high - b)) < kPlainReach;
+}
+
+// Probabilities of eight documents, the slopes 1 - s(x_l) of log s, and where `kLogs` is set log p(l).
+template <bool kPlain, bool kLogs>
+TUNEMIX_LANES void with_slopes(const V* x, size_t columns, V* log_p, V* p, V* slope) {
+  V total{};
+  V highest = lanes::splat(-1e301);
+  for (size_t k = 0; k < columns; ++k) {
+    const V e = lanes::exp(-lanes::abs(x[k]));
+    const V inverse = 1.0 / (1.0 + e);
+    const V rest = e * inverse;
+    slope[k] = x[k] < 0 ? inverse : rest;
+    if constexpr (kPlain) {
+      p[k] = x[k] < 0 ? rest : inverse;
+      total += p[k];
+    }
+    if constexpr (!kPlain) {
+      log_p[k] = lanes::min(x[k], lanes::splat(0)) - lanes::log(1.0 + e);
+      highest = lanes::max(highest, log_p[k]);
+    }
+  }
+  if constexpr (!kPlain) {
+    for (size_t k = 0; k < columns; ++k) {
+      p[k] = lanes::exp(log_p[k] - highest);
+      total += p[k];
+    }
+  }
+  const V scale = 1.0 / total;
+  for (size_t k = 0; k < columns; ++k) p[k] *= scale;
+  if constexpr (kPlain && kLogs) {
+    for (size_t k = 0; k < columns; ++k) log_p[k] = lanes::log(p[k]);
+  }
+  if constexpr (!kPlain) {
+    const V log_total = highest + lanes::log(total);
+    for (size_t k = 0; k < columns; ++k) log_p[k] -= log_total;
+  }
+}
+
+struct Theta {
+  double a;
+  double b;
+  double entropy_power;
+};
+
+// Adds documents [begin, end) of whole vectors to the sums; without `kEntropy` those of ewls stay 0.
+template <bool kPlain, bool kEntropy>
+void add_smooth(const Prepared& data, size_t begin, size_t end, const Theta& theta, double* sums) {
   const size_t K = data.columns;
+  const double a = theta.a;
+  const double per_a = 1 / a;
   V acc[kSums] = {};
   V x[kMaxColumns], log_p[kMaxColumns], p[kMaxColumns], slope[kMaxColumns];
-  const bool squared_entropy = entropy_power == 2;
   for (size_t i = begin; i < end; i += lanes::kWidth) {
-    for (size_t k = 0; k < K; ++k) x[k] = a * (lanes::load(data.column(k) + i) - b);
-    log_probabilities(x, K, log_p, p, slope);
+    for (size_t k = 0; k < K; ++k) x[k] = a * (lanes::load(data.column(k) + i) - theta.b);
+    with_slopes<kPlain, kEntropy>(x, K, log_p, p, slope);
     const V label = lanes::load(&data.labels[i]);
     const V weight = lanes::load(&data.weights[i]);
-    // Derivatives of log s(f_k): slope times (f_k - b) by a, slope times -a by b; `slope` becomes the first
-    // one times a, the second one is kept in x.
-    V mean_a{}, mean_b{}, entropy{}, mean_label{}, loss{}, true_log{}, true_a{}, true_b{};
+    // d log s(f_k): slope times (f_k - b) by a, slope times -a by b; here without the factors 1/a and -a.
+    V mean_a{}, mean_b{}, entropy{}, mean_label{}, loss{}, true_a{}, true_b{};
+    V true_log = lanes::splat(1);  // p(true) first, its logarithm where that is at hand
     for (size_t k = 0; k < K; ++k) {
-      const V by_a = slope[k] * x[k] / a;
-      const V by_b = -a * slope[k];
       const double l = static_cast<double>(k);
-      mean_a += p[k] * by_a;
-      mean_b += p[k] * by_b;
-      entropy -= p[k] * log_p[k];
+      x[k] *= slope[k];
+      const V error = l - label;
+      const V weighted_error = error * p[k];
+      mean_a += p[k] * x[k];
+      mean_b += p[k] * slope[k];
       mean_label += l * p[k];
-      loss += (l - label) * (l - label) * p[k];
+      loss += error * weighted_error;
       const auto is_true = label == l;
-      true_log = is_true ? log_p[k] : true_log;
-      true_a = is_true ? by_a : true_a;
-      true_b = is_true ? by_b : true_b;
-      x[k] = by_a;
-      slope[k] = by_b;
+      true_log = is_true ? (kPlain ? p[k] : log_p[k]) : true_log;
+      true_a = is_true ? x[k] : true_a;
+      true_b = is_true ? slope[k] : true_b;
+      if constexpr (kEntropy) entropy -= p[k] * log_p[k];
     }
+    if constexpr (kPlain) true_log = lanes::log(true_log);
     V entropy_a{}, entropy_b{}, loss_a{}, loss_b{}, label_a{}, label_b{};
     for (size_t k = 0; k < K; ++k) {
       const double l = static_cast<double>(k);
       const V dp_a = p[k] * (x[k] - mean_a);
       const V dp_b = p[k] * (slope[k] - mean_b);
-      entropy_a -= dp_a * log_p[k];
-      entropy_b -= dp_b * log_p[k];
-      loss_a += (l - label) * (l - label) * dp_a;
-      loss_b += (l - label) * (l - label) * dp_b;
+      const V square = (l - label) * (l - label);
+      loss_a += square * dp_a;
+      loss_b += square * dp_b;
       label_a += l * dp_a;
       label_b += l * dp_b;
+      if constexpr (kEntropy) {
+        entropy_a -= dp_a * log_p[k];
+        entropy_b -= dp_b * log_p[k];
+      }
     }
-    V power, power_slope;  // H^C and its derivative by H
-    entropy = lanes::max(entropy, lanes::splat(0));
-    if (squared_entropy) {
-      power = entropy * entropy;
-      power_slope = 2.0 * entropy;
-    } else {
-      const V safe = lanes::max(entropy, lanes::splat(1e-300));
-      const V lower = lanes::exp((entropy_power - 1) * lanes::log(safe));
-      power = lower * safe;
-      power_slope = entropy_power * lower;
-    }
+    const auto add = [&](CpcTarget target, V value, V by_a, V by_b) {
+      V* to = acc + 3 * smooth_index(target);
+      to[0] += weight * value;
+      to[1] += weight * by_a;
+      to[2] += weight * by_b;
+    };
+    const V true_da = mean_a - true_a;  // of -log p(true)
+    const V true_db = mean_b - true_b;
     const V error = mean_label - label;
-    const V terms[kSums] = {-true_log,
-                            mean_a - true_a,
-                            mean_b - true_b,
-                            -true_log * power,
-                            (mean_a - true_a) * power - true_log * power_slope * entropy_a,
-                            (mean_b - true_b) * power - true_log * power_slope * entropy_b,
-                            loss,
-                            loss_a,
-                            loss_b,
-                            error * error,
-                            2.0 * error * label_a,
-                            2.0 * error * label_b};
-    for (size_t s = 0; s < kSums; ++s) acc[s] += weight * terms[s];
+    add(CpcTarget::kLs, -true_log, true_da, true_db);
+    add(CpcTarget::kEl, loss, loss_a, loss_b);
+    add(CpcTarget::kEll, error * error, 2.0 * error * label_a, 2.0 * error * label_b);
+    if constexpr (kEntropy) {
+      entropy = lanes::max(entropy, lanes::splat(0));
+      V power = entropy * entropy;  // H^C and its derivative by H
+      V power_slope = 2.0 * entropy;
+      if (theta.entropy_power != 2) {
+        const V safe = lanes::max(entropy, lanes::splat(1e-300));
+        const V lower = lanes::exp((theta.entropy_power - 1) * lanes::log(safe));
+        power = lower * safe;
+        power_slope = theta.entropy_power * lower;
+      }
+      add(CpcTarget::kEwls, -true_log * power, true_da * power - true_log * power_slope * entropy_a,
+          true_db * power - true_log * power_slope * entropy_b);
+    }
   }
-  for (size_t s = 0; s < kSums; ++s) sums[s] = lanes::sum(acc[s]);
+  for (size_t t = 0; t < kSmoothTargets; ++t) {
+    sums[3 * t] = lanes::sum(acc[3 * t]);
+    sums[3 * t + 1] = lanes::sum(acc[3 * t + 1]) * per_a;
+    sums[3 * t + 2] = lanes::sum(acc[3 * t + 2]) * -a;
+  }
 }
 
 // Where the Gaussian falls below 4e-18 it no longer changes sums that are at least 1 (a document is near
@@ -113,7 +168,7 @@ double soft_dcg(const double* v, const double* gains, size_t n, const std::vecto
     V numerator{}, denominator{};
     for (size_t r = first; r < last; r += lanes::kWidth) {
       const V d = lanes::load(&sorted[r]) - v[i];
-      const V h = lanes::exp(d * d * scale);
+      const V h = lanes::exp<true>(d * d * scale);
       numerator += h * lanes::load(&discounts[r]);
       denominator += h;
     }
@@ -125,11 +180,15 @@ double soft_dcg(const double* v, const double* gains, size_t n, const std::vecto
 }  // namespace
 
 SmoothValues smooth_targets(const Prepared& data, double a, double b, double entropy_power,
-                            const Context& context) {
+                            const Context& context, bool with_ewls) {
   const size_t blocks = (data.stride + kBlock - 1) / kBlock;
   std::vector<std::array<double, kSums>> partial(blocks);
+  const Theta theta{a, b, entropy_power};
+  const bool plain = is_plain(data, a, b);
+  const auto add = plain ? (with_ewls ? add_smooth<true, true> : add_smooth<true, false>)
+                         : (with_ewls ? add_smooth<false, true> : add_smooth<false, false>);
   parallel_blocks(context.pool(), data.stride, kBlock, [&](size_t begin, size_t end) {
-    add_smooth(data, begin, end, a, b, entropy_power, partial[begin / kBlock].data());
+    add(data, begin, end, theta, partial[begin / kBlock].data());
   });
   std::array<double, kSums> sums{};
   for (const auto& block : partial)
@@ -145,11 +204,15 @@ SmoothValues smooth_targets(const Prepared& data, double a, double b, double ent
 void expected_grades(const Prepared& data, double a, double b, std::vector<double>& v,
                      const Context& context) {
   v.resize(data.stride);
+  const bool plain = is_plain(data, a, b);
   parallel_blocks(context.pool(), data.stride, kBlock, [&](size_t begin, size_t end) {
     V x[kMaxColumns], p[kMaxColumns];
     for (size_t i = begin; i < end; i += lanes::kWidth) {
       for (size_t k = 0; k < data.columns; ++k) x[k] = a * (lanes::load(data.column(k) + i) - b);
-      sigmoid_probabilities(x, data.columns, p);
+      if (plain)
+        plain_probabilities(x, data.columns, p);
+      else
+        sigmoid_probabilities(x, data.columns, p);
       V grade{};
       for (size_t k = 0; k < data.columns; ++k) grade += data.grades[k] * p[k];
       lanes::store(&v[i], grade);
@@ -188,15 +251,19 @@ CpcBox cpc_box(const Prepared& data, const CalibrationOptions& options) {
 
 namespace {
 
-// What the optimiser works on: the documents of the multi-start; the best is polished on all of them.
+// Documents that the starts are chosen on, and that the searches from them work on; the best of these is
+// polished on everything.
+constexpr size_t kScouted = 2048;
 constexpr size_t kThinned = 8192;
 constexpr size_t kStarts = 3;
+constexpr size_t kSoftNdcgSearches = 2;  // the costly target searches from its best starts only
 constexpr size_t kGridA = 7;
 
 }  // namespace
 
 CpcFitter::CpcFitter(const Prepared& data, const CalibrationOptions& options, const Context& context)
     : data_(data),
+      scouted_(thin(data, kScouted)),
       thinned_(thin(data, kThinned)),
       options_(options),
       context_(context),
@@ -213,7 +280,7 @@ CpcFitter::CpcFitter(const Prepared& data, const CalibrationOptions& options, co
   }
   for (const Theta& theta : grid_) {
     const SmoothValues values =
-        smooth_targets(thinned_, std::exp(theta[0]), theta[1], options.entropy_power, context);
+        smooth_targets(scouted_, std::exp(theta[0]), theta[1], options.entropy_power, context);
     for (size_t t = 0; t < kSmoothTargets; ++t) grid_values_[t].push_back(values.value[t]);
   }
   ls_ = search(CpcTarget::kLs, std::nullopt);
@@ -232,7 +299,8 @@ double CpcFitter::evaluate(const Prepared& data, CpcTarget target, const Theta& 
   context_.check_stop();
   const double a = std::exp(theta[0]);
   if (target == CpcTarget::kSndcg) return soft_ndcg(data, a, theta[1], options_.sigma, context_);
-  const SmoothValues values = smooth_targets(data, a, theta[1], options_.entropy_power, context_);
+  const SmoothValues values =
+      smooth_targets(data, a, theta[1], options_.entropy_power, context_, target == CpcTarget::kEwls);
   const size_t t = smooth_index(target);
   if (gradient != nullptr) {
     gradient[0] = values.gradient[t][0] * a;  // by log a
@@ -247,7 +315,7 @@ std::vector<CpcFitter::Theta> CpcFitter::promising(CpcTarget target) const {
   if (is_smooth(target)) {
     values = grid_values_[smooth_index(target)];
   } else {
-    for (const Theta& theta : grid_) values.push_back(evaluate(thinned_, target, theta, nullptr));
+    for (const Theta& theta : grid_) values.push_back(evaluate(scouted_, target, theta, nullptr));
   }
   std::vector<size_t> order;
   for (size_t i = 0; i < grid_.size(); ++i)
@@ -303,8 +371,8 @@ std::optional<CpcFitter::Candidate> CpcFitter::descend(const Prepared& data, Cpc
     optimiser.set_maxeval(100);
   } else {
     optimiser.set_initial_step({step, step});
-    optimiser.set_ftol_rel(1e-6);
-    optimiser.set_xtol_abs(1e-3);
+    optimiser.set_ftol_rel(1e-5);
+    optimiser.set_xtol_abs(3e-3);
     optimiser.set_maxeval(100);
   }
   std::vector<double> x(start.begin(), start.end());
@@ -323,10 +391,22 @@ std::optional<CpcFitter::Candidate> CpcFitter::descend(const Prepared& data, Cpc
   return best;
 }
 
+void CpcFitter::keep_best(std::vector<Theta>& starts, size_t count, int& evaluations) const {
+  std::vector<std::pair<double, Theta>> valued;
+  for (const Theta& theta : starts)
+    valued.emplace_back(evaluate(thinned_, CpcTarget::kSndcg, theta, nullptr), theta);
+  evaluations += static_cast<int>(starts.size());
+  std::stable_sort(valued.begin(), valued.end(),
+                   [](const auto& x, const auto& y) { return x.first < y.first; });
+  starts.clear();
+  for (size_t i = 0; i < std::min(count, valued.size()); ++i) starts.push_back(valued[i].second);
+}
+
 std::optional<CpcFit> CpcFitter::search(CpcTarget target, const std::optional<CpcFit>& start) const {
   int evaluations = static_cast<int>(grid_.size());
   std::vector<Theta> starts = promising(target);
   if (start) starts.insert(starts.begin(), Theta{std::log(start->a), start->b});
+  if (target == CpcTarget::kSndcg) keep_best(starts, kSoftNdcgSearches, evaluations);
   std::optional<Candidate> best;
   for (const Theta& theta : starts) {
     const auto found = descend(thinned_, target, theta, 0.5, evaluations);

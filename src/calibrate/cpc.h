@@ -19,12 +19,13 @@ struct SmoothValues {
 constexpr bool is_smooth(CpcTarget t) { return t != CpcTarget::kShift && t != CpcTarget::kSndcg; }
 constexpr size_t smooth_index(CpcTarget t) { return static_cast<size_t>(t) - 1; }
 
-// a and b are those of the standardised scores of `data`.
+// a and b are those of the standardised scores of `data`. ewls takes a logarithm per label, so it can be left
+// out.
 SmoothValues smooth_targets(const Prepared& data, double a, double b, double entropy_power,
-                            const Context& context);
+                            const Context& context, bool with_ewls = true);
 double soft_ndcg(const Prepared& data, double a, double b, double sigma, const Context& context);
 
-// Expected grades v_i, and with `probabilities` (documents x K, row by row) also p(l|x).
+// Expected grades v_i.
 void expected_grades(const Prepared& data, double a, double b, std::vector<double>& v,
                      const Context& context);
 
@@ -61,8 +62,10 @@ class CpcFitter {
   std::optional<Candidate> descend(const Prepared& data, CpcTarget target, Theta start, double step,
                                    int& evaluations) const;
   std::vector<Theta> promising(CpcTarget target) const;
+  void keep_best(std::vector<Theta>& starts, size_t count, int& evaluations) const;
 
   const Prepared& data_;
+  Prepared scouted_;
   Prepared thinned_;
   const CalibrationOptions& options_;
   const Context& context_;

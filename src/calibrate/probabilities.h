@@ -4,9 +4,6 @@
 
 #include "calibrate/lanes.h"
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wpsabi"
-
 namespace tunemix::calibrate {
 
 constexpr size_t kMaxColumns = 64;
@@ -38,28 +35,18 @@ TUNEMIX_LANES void sigmoid_probabilities(const lanes::V* x, size_t columns, lane
   for (size_t k = 0; k < columns; ++k) p[k] /= total;
 }
 
-// Also log p(l) and the slope 1 - s(x_l) of log s.
-TUNEMIX_LANES void log_probabilities(const lanes::V* x, size_t columns, lanes::V* log_p, lanes::V* p,
-                                     lanes::V* slope) {
-  lanes::V highest = lanes::splat(-1e301);
-  for (size_t k = 0; k < columns; ++k) {
-    lanes::V e;
-    log_p[k] = log_sigmoid(x[k], e);
-    slope[k] = (x[k] < 0 ? lanes::splat(1) : e) / (1.0 + e);
-    highest = lanes::max(highest, log_p[k]);
-  }
+// Where every |x| stays below this, no sigmoid underflows and logarithms are not needed.
+constexpr double kPlainReach = 600;
+
+// The same by plain division, for |x| < kPlainReach.
+TUNEMIX_LANES void plain_probabilities(const lanes::V* x, size_t columns, lanes::V* p) {
   lanes::V total{};
   for (size_t k = 0; k < columns; ++k) {
-    p[k] = lanes::exp(log_p[k] - highest);
+    p[k] = lanes::sigmoid(x[k]);
     total += p[k];
   }
-  const lanes::V log_total = highest + lanes::log(total);
-  for (size_t k = 0; k < columns; ++k) {
-    log_p[k] -= log_total;
-    p[k] /= total;
-  }
+  const lanes::V inverse = 1.0 / total;
+  for (size_t k = 0; k < columns; ++k) p[k] *= inverse;
 }
 
 }  // namespace tunemix::calibrate
-
-#pragma GCC diagnostic pop

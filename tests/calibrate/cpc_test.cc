@@ -106,6 +106,42 @@ TEST(CpcTargets, ValuesEqualTheSlowVersion) {
     }
 }
 
+TEST(CpcTargets, SteepSigmoidsInLogSpaceEqualPlainOnes) {
+  // |a(f - b)| just below and far above where plain sigmoids end; the slow version works for both.
+  Prepared data = prepare(make_up({.documents = 100, .seed = 8}));
+  const Context context;
+  const double b = data.high + 1;
+  const double reach = b - data.low;
+  for (const double a : {595 / reach, 605 / reach, 690 / reach}) {
+    const auto fast = calibrate::smooth_targets(data, a, b, 2, context);
+    for (const CpcTarget target : kSmooth) {
+      const double slow = slow_target(data, target, a, b);
+      if (std::isfinite(slow)) {
+        EXPECT_NEAR(fast.value[calibrate::smooth_index(target)], slow, 1e-9 * std::abs(slow) + 1e-12);
+      }
+    }
+    std::vector<double> v;
+    calibrate::expected_grades(data, a, b, v, context);
+    for (size_t i = 0; i < data.documents; ++i) {
+      const auto p = slow_p(data, i, a, b);
+      EXPECT_NEAR(v[i], p[1] + 3 * p[2], 1e-10);
+    }
+  }
+  const auto far = calibrate::smooth_targets(data, 1e5, b, 2, context);
+  for (size_t t = 0; t < calibrate::kSmoothTargets; ++t) EXPECT_TRUE(std::isfinite(far.value[t]));
+}
+
+TEST(CpcTargets, LeavingOutEwlsChangesNoOther) {
+  const Prepared data = prepare(make_up({.documents = 100, .seed = 8}));
+  const auto all = calibrate::smooth_targets(data, 1.2, 0.3, 2, Context());
+  const auto fewer = calibrate::smooth_targets(data, 1.2, 0.3, 2, Context(), false);
+  for (const CpcTarget target : {CpcTarget::kLs, CpcTarget::kEl, CpcTarget::kEll}) {
+    const size_t t = calibrate::smooth_index(target);
+    EXPECT_EQ(all.value[t], fewer.value[t]);
+    EXPECT_EQ(all.gradient[t], fewer.gradient[t]);
+  }
+}
+
 TEST(CpcTargets, GradientsEqualNumericalOnes) {
   const Prepared data = prepare(make_up({.documents = 150, .labels = 5, .seed = 4}));
   const Context context;
