@@ -222,9 +222,8 @@ inline unsigned count_at_most(const float* t, float x) {
 struct SearchTable {
   std::array<float, 256> thresholds;
   std::array<float, 16> last_of_group;
-  size_t count;
 
-  explicit SearchTable(std::span<const float> t) : count(t.size()) {
+  explicit SearchTable(std::span<const float> t) {
     thresholds.fill(std::numeric_limits<float>::infinity());
     std::copy(t.begin(), t.end(), thresholds.begin());
     for (size_t g = 0; g < 16; ++g) last_of_group[g] = thresholds[16 * g + 15];
@@ -297,17 +296,14 @@ BinnedDataset::BinnedDataset(const Dataset& data, const BinCuts& cuts, BinLayout
   std::vector<SearchTable> tables;
   tables.reserve(features_);
   for (size_t j = 0; j < features_; ++j) tables.emplace_back(cuts.thresholds(j));
-  // A block of rows stays in the cache while its features are gone through.
+  // A block of rows stays in the cache while its features are gone through, a tile's together.
   parallel_blocks(context.pool(), documents_, 128, [&](size_t begin, size_t end) {
-    for (size_t j = 0; j < features_; ++j) {
-      const SearchTable& table = tables[j];
-      const float* from = data.row(begin).data() + j;
-      uint8_t* to = bins_.data() + (j / width_) * width_ * stride_ + j % width_ + begin * width_;
-      if (table.count < 16) {
-        for (size_t i = 0; i < end - begin; ++i)
-          to[i * width_] = static_cast<uint8_t>(count_at_most(table.thresholds.data(), from[i * features_]));
-      } else {
-        for (size_t i = 0; i < end - begin; ++i) to[i * width_] = table.bin(from[i * features_]);
+    for (size_t first = 0; first < features_; first += width_) {
+      const size_t last = std::min(features_, first + width_);
+      uint8_t* to = bins_.data() + first * stride_ + begin * width_;
+      for (size_t i = begin; i < end; ++i, to += width_) {
+        const float* x = data.row(i).data();
+        for (size_t j = first; j < last; ++j) to[j - first] = tables[j].bin(x[j]);
       }
     }
   });

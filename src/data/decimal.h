@@ -21,9 +21,11 @@ inline int leading_digits(uint64_t word) {
   return other == 0 ? 8 : std::countr_zero(other) >> 3;
 }
 
-// The number that the first `count` (1 to 8) bytes write: pairs, then fours, then all eight digits.
+// The number that the first `count` (0 to 8) bytes write: pairs, then fours, then all eight digits. Shifted
+// in two halves, so that none of the digits are left when there are none.
 inline uint64_t digits_value(uint64_t word, int count) {
-  uint64_t v = (word - 0x3030303030303030ULL) << (64 - 8 * count);
+  const int half = 32 - 4 * count;
+  uint64_t v = (word - 0x3030303030303030ULL) << half << half;
   v = (v * 10 + (v >> 8)) & 0x00ff00ff00ff00ffULL;
   v = (v * 100 + (v >> 16)) & 0x0000ffff0000ffffULL;
   return (v * 10000 + (v >> 32)) & 0xffffffffULL;
@@ -51,22 +53,19 @@ inline const char* parse_short(const char* p, float& value) {
   }
   const bool negative = *p == '-';
   p += negative || *p == '+';
-  uint64_t word = load8(p);
-  const int whole = leading_digits(word);
-  if (whole == 0) return nullptr;
-  uint64_t mantissa = digits_value(word, whole);
+  const uint64_t first_word = load8(p);
+  const int whole = leading_digits(first_word);
   p += whole;
-  double result;
-  if (*p == '.') {
-    word = load8(++p);
-    const int fraction = leading_digits(word);
-    if (fraction > 0) mantissa = mantissa * kWholePow10[fraction] + digits_value(word, fraction);
-    p += fraction;
-    if (mantissa >= (uint64_t{1} << 53)) return nullptr;
-    result = static_cast<double>(static_cast<int64_t>(mantissa)) / kPow10[fraction];
-  } else {
-    result = static_cast<double>(static_cast<int64_t>(mantissa));
-  }
+  // No branch on whether there is a fraction: that is as good as random in ranking data.
+  const bool point = *p == '.';
+  p += point;
+  const uint64_t second_word = load8(p);
+  const int fraction = leading_digits(second_word) & -static_cast<int>(point);
+  p += fraction;
+  const uint64_t mantissa =
+      digits_value(first_word, whole) * kWholePow10[fraction] + digits_value(second_word, fraction);
+  if (whole == 0 || mantissa >= (uint64_t{1} << 53)) return nullptr;
+  const double result = static_cast<double>(static_cast<int64_t>(mantissa)) / kPow10[fraction];
   if (!ends_number(*p) || !rounds_to_float(result)) return nullptr;
   const auto rounded = static_cast<float>(result);
   value = negative ? 0.0F - rounded : rounded;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 
 #include "data/decimal.h"
 #include "tunemix/core/error.h"
@@ -71,18 +72,19 @@ class LineParser {
         most_id_(options.num_features > 0 ? options.num_features : options.max_feature_id),
         run_(run) {}
 
-  // Parses the line at p, which has a newline at `end`; false after an error.
-  bool line(const char* p, const char* end) {
+  // Parses the line at p, which ends before `stop`; the place after it, or nullptr after an error.
+  const char* line(const char* p, const char* stop) {
     while (is_blank(*p)) ++p;
-    if (at_line_end(p)) return true;
-    if (*p == '#') return comment_is_text(p, end);
-    p = label(p);
-    if (p == nullptr) return false;
-    p = query(p);
-    if (p == nullptr) return false;
-    p = features(p);
-    if (p == nullptr) return false;
-    return finish_row(p, end);
+    if (!at_line_end(p) && *p != '#') {
+      p = label(p);
+      if (p == nullptr) return nullptr;
+      p = query(p);
+      if (p == nullptr) return nullptr;
+      p = features(p);
+      if (p == nullptr) return nullptr;
+      return finish_row(p, stop);
+    }
+    return skip_comment(p, stop);
   }
 
  private:
@@ -149,28 +151,37 @@ class LineParser {
     return p + word.size();
   }
 
-  const char* features(const char* p) {
+  // The hot loop: what it seldom needs is kept out of line, or it runs out of registers.
+  [[gnu::noinline]] const char* features(const char* p) {
     row_ = run_.values.data() + run_.rows * run_.stride;
+    float* row = row_;
+    size_t room = std::min(run_.stride, most_id_);
+    const IdText* known = known_ + 1;
+    const IdText* const known_end = known_ + kKnownIds;
     size_t last = 0;
     for (;;) {
       size_t id = last + 1;
-      const IdText& known = known_[std::min(id, kKnownIds - 1)];
-      if (((decimal::load8(p) ^ known.bytes) << known.shift) == 0 && id < kKnownIds) {
-        p += known.length;
+      if (known != known_end && ((decimal::load8(p) ^ known->bytes) << known->shift) == 0) {
+        p += known->length;
+        ++known;
       } else {
         while (is_blank(*p)) ++p;
         if (at_line_end(p) || *p == '#') break;
         p = feature_id(p, last, id);
         if (p == nullptr) return nullptr;
+        known = known_ + std::min(id + 1, kKnownIds);
       }
-      if (id > run_.stride || id > most_id_) {
+      if (id > room) {
         if (id > most_id_) return id_too_large(id);
         widen(id);
+        row = row_;
+        room = std::min(run_.stride, most_id_);
       }
-      for (size_t j = last; j + 1 < id; ++j) row_[j] = 0;
-      const char* next = decimal::parse_short(p, row_[id - 1]);
-      p = next != nullptr ? next : any_value(p, id);
-      if (p == nullptr) return nullptr;
+      if (id > last + 1) std::fill(row + last, row + id - 1, 0.0F);
+      const char* next = decimal::parse_short(p, row[id - 1]);
+      if (next == nullptr) next = any_value(p, id);
+      if (next == nullptr) return nullptr;
+      p = next;
       last = id;
     }
     std::fill(row_ + last, row_ + run_.stride, 0.0F);
@@ -179,7 +190,7 @@ class LineParser {
   }
 
   // An id with its colon that is not just the next one.
-  const char* feature_id(const char* p, size_t last, size_t& id) {
+  [[gnu::noinline]] const char* feature_id(const char* p, size_t last, size_t& id) {
     const std::string_view word = word_at(p);
     const size_t colon = word.find(':');
     if (colon == std::string_view::npos)
@@ -201,14 +212,14 @@ class LineParser {
     return p + colon + 1;
   }
 
-  const char* id_too_large(size_t id) {
+  [[gnu::noinline]] const char* id_too_large(size_t id) {
     if (options_.num_features > 0)
       return fail({}, "feature id {}, expected at most {}, the number of features", id, most_id_);
     return fail({}, "feature id {}, expected at most {} (--max-feature-id)", id, most_id_);
   }
 
   // A value that the short path does not read.
-  const char* any_value(const char* p, size_t id) {
+  [[gnu::noinline]] const char* any_value(const char* p, size_t id) {
     const std::string_view word = word_at(p);
     if (word.empty()) return fail(word, "feature {} has no value, expected a number after the colon", id);
     float value = 0;
@@ -222,7 +233,7 @@ class LineParser {
   }
 
   // Makes room for `id` in every row of the run.
-  void widen(size_t id) {
+  [[gnu::noinline]] void widen(size_t id) {
     const size_t stride = std::min(std::max(id, 2 * run_.stride), std::max(id, most_id_));
     const size_t old = run_.stride;
     const size_t rows = run_.rows + 1;  // the current one is in the making
@@ -236,23 +247,24 @@ class LineParser {
     row_ = run_.values.data() + run_.rows * stride;
   }
 
-  bool comment_is_text(const char* p, const char* end) {
-    if (std::memchr(p, '\0', static_cast<size_t>(end - p)) == nullptr) return true;
-    fail({p, static_cast<size_t>(end - p)}, "");
-    return false;
+  // From a comment or the end of the line to the next line.
+  const char* skip_comment(const char* p, const char* stop) {
+    if (*p == '\n') return p + 1;
+    const auto* end = static_cast<const char*>(std::memchr(p, '\n', static_cast<size_t>(stop - p)));
+    const std::string_view comment(p, static_cast<size_t>(end - p));
+    return comment.find('\0') == std::string_view::npos ? end + 1 : fail(comment, "");
   }
 
-  bool finish_row(const char* p, const char* end) {
-    std::string_view name;
-    if (*p == '#') {
-      if (!comment_is_text(p, end)) return false;
-      name = document_name({p, static_cast<size_t>(end - p)});
-    }
+  const char* finish_row(const char* p, const char* stop) {
+    const char* next = skip_comment(p, stop);
+    if (next == nullptr) return nullptr;
+    const std::string_view name =
+        *p == '#' ? document_name({p, static_cast<size_t>(next - 1 - p)}) : std::string_view();
     if (run_.names.size() == 0) run_.first_named = run_.rows;
     if (run_.names.size() > 0 || !name.empty()) run_.names.add(name);
     ++run_.rows;
     run_.values.resize((run_.rows + 1) * run_.stride);
-    return true;
+    return next;
   }
 
   const LetorOptions& options_;
@@ -281,11 +293,9 @@ void parse_lines(std::string_view text, const LetorOptions& options, QueryIds id
   LineParser parser(options, ids, run);
   const char* p = text.data();
   const char* stop = p + text.size();
-  while (p < stop) {
-    const char* end = static_cast<const char*>(std::memchr(p, '\n', static_cast<size_t>(stop - p)));
+  while (p != nullptr && p < stop) {
     ++run.lines;
-    if (!parser.line(p, end)) return;
-    p = end + 1;
+    p = parser.line(p, stop);
   }
 }
 
