@@ -1,6 +1,9 @@
 #include "tunemix/data/standardize.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "tunemix/core/error.h"
@@ -35,27 +38,39 @@ Dataset standardize(Dataset data, Standardize mode, const Context& context) {
   const QueryIndex& queries = data.queries();
   context.pool().run(queries.size(), [&](size_t q) {
     const auto count = static_cast<double>(queries.length(q));
+    const float* first = data.row(queries.begin(q)).data();
     std::vector<double> mean(d, 0.0);
     std::vector<double> deviation(d, 0.0);
-    for (size_t i = queries.begin(q); i < queries.end(q); ++i)
-      for (size_t j = 0; j < d; ++j) mean[j] += data.row(i)[j];
-    for (double& m : mean) m /= count;
-    for (size_t i = queries.begin(q); i < queries.end(q); ++i)
+    std::vector<uint8_t> varies(d, 0);
+    for (size_t i = queries.begin(q); i < queries.end(q); ++i) {
+      const float* x = data.row(i).data();
       for (size_t j = 0; j < d; ++j) {
-        const double centred = data.row(i)[j] - mean[j];
+        mean[j] += x[j];
+        varies[j] |= x[j] != first[j];
+      }
+    }
+    for (double& m : mean) m /= count;
+    for (size_t i = queries.begin(q); i < queries.end(q); ++i) {
+      const float* x = data.row(i).data();
+      for (size_t j = 0; j < d; ++j) {
+        const double centred = x[j] - mean[j];
         deviation[j] += centred * centred;
       }
+    }
     for (size_t j = 0; j < d; ++j) {
       deviation[j] = std::sqrt(deviation[j] / count);
-      // A feature that is constant but for rounding of its mean carries nothing.
-      if (deviation[j] <= 1e-7 * std::abs(mean[j])) deviation[j] = 0;
+      if (varies[j] != 0 && deviation[j] > 0) continue;
+      // A constant is 0, however its mean was rounded.
+      mean[j] = first[j];
+      deviation[j] = std::numeric_limits<double>::infinity();
     }
     for (size_t i = queries.begin(q); i < queries.end(q); ++i) {
-      const auto from = data.row(i);
+      const float* x = data.row(i).data();
       float* to = features.data() + i * width;
-      if (offset > 0) std::copy(from.begin(), from.end(), to);
+      if (offset > 0) std::copy_n(x, d, to);
+      // Adding 0 leaves no -0.
       for (size_t j = 0; j < d; ++j)
-        to[offset + j] = deviation[j] == 0 ? 0.0F : static_cast<float>((from[j] - mean[j]) / deviation[j]);
+        to[offset + j] = static_cast<float>((x[j] - mean[j]) / deviation[j]) + 0.0F;
     }
   });
   return Dataset(std::move(features), width, {data.labels().begin(), data.labels().end()}, queries,

@@ -1,0 +1,157 @@
+#include "tunemix/data/dataset.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "tunemix/core/error.h"
+#include "tunemix/core/random.h"
+#include "tunemix/data/score_matrix.h"
+#include "tunemix/data/split.h"
+#include "tunemix/data/standardize.h"
+#include "tunemix/data/synthetic.h"
+
+namespace tunemix {
+namespace {
+
+using testing::ElementsAre;
+
+Dataset small(std::vector<float> features = {1, 2, 3, 4, 5, 6}, std::vector<int32_t> labels = {0, 1, 2},
+              std::vector<std::string> ids = {"a", "b"}) {
+  NameTable names;
+  for (const char* name : {"x", "", "z"}) names.add(name);
+  return Dataset(features, 2, labels, QueryIndex({0, 1, 3}, ids), names);
+}
+
+TEST(Dataset, FingerprintIsOfTheContent) {
+  const Hash128 original = small().fingerprint();
+  EXPECT_EQ(small().fingerprint(), original);
+  EXPECT_NE(small({1, 2, 3, 4, 5, 7}).fingerprint(), original);
+  EXPECT_NE(small({1, 2, 3, 4, 5, 6}, {0, 1, 1}).fingerprint(), original);
+  EXPECT_NE(small({1, 2, 3, 4, 5, 6}, {0, 1, 2}, {"a", "c"}).fingerprint(), original);
+  const std::vector<float> features = {1, 2, 3, 4, 5, 6};
+  const QueryIndex other_lengths({0, 2, 3}, {"a", "b"});
+  EXPECT_NE(Dataset(features, 2, {0, 1, 2}, other_lengths, {}).fingerprint(), original);
+  // More than one block of the hash, with and without threads.
+  const std::vector<float> many(3000000, 0.5F);
+  const QueryIndex one_query({0, 1500000}, {"1"});
+  const std::vector<int32_t> zeros(1500000, 0);
+  ThreadPool pool(3);
+  EXPECT_EQ(Dataset(many, 2, zeros, one_query, {}).fingerprint(),
+            Dataset(many, 2, zeros, one_query, {}, {}, &pool).fingerprint());
+}
+
+TEST(Dataset, SelectsQueries) {
+  const std::vector<size_t> order = {1, 0};
+  const Dataset picked = small().select_queries(order);
+  EXPECT_THAT(picked.values(), ElementsAre(3, 4, 5, 6, 1, 2));
+  EXPECT_THAT(picked.labels(), ElementsAre(1, 2, 0));
+  EXPECT_THAT(picked.queries().ids(), ElementsAre("b", "a"));
+  EXPECT_THAT(picked.queries().offsets(), ElementsAre(0, 2, 3));
+  EXPECT_EQ(picked.names()[1], "z");
+  EXPECT_EQ(picked.names()[2], "x");
+}
+
+TEST(Dataset, PartsMustFitTogether) {
+  const std::vector<float> features = {1, 2, 3, 4};
+  EXPECT_THROW(Dataset(features, 3, {0, 1}, QueryIndex({0, 2}, {"1"}), {}), InternalError);
+  EXPECT_THROW(Dataset(features, 2, {0, 1}, QueryIndex({0, 1}, {"1"}), {}), InternalError);
+  EXPECT_THROW(Dataset(features, 2, {0, -1}, QueryIndex({0, 2}, {"1"}), {}), InternalError);
+  EXPECT_THROW(Dataset(features, 2, {0, 1}, QueryIndex({0, 2}, {"1"}), {}, {1}), InternalError);
+  EXPECT_THROW(QueryIndex({0, 2, 2}, {"1", "2"}), InternalError);
+}
+
+TEST(ScoreMatrix, KnowsItsData) {
+  const Dataset data = small();
+  const ScoreMatrix scores(3, 2, data.fingerprint(), "model");
+  EXPECT_NO_THROW(scores.expect_data(data.fingerprint()));
+  EXPECT_THROW(scores.expect_data(small({1, 2, 3, 4, 5, 7}).fingerprint()), InputError);
+}
+
+TEST(Standardize, EqualsTheDefinition) {
+  SyntheticOptions options;
+  options.queries = 40;
+  const Dataset data = make_synthetic(options, Context(2));
+  const size_t d = data.features();
+  const Dataset replaced = standardize(data, Standardize::kReplace, Context(2));
+  const Dataset appended = standardize(data, Standardize::kAppend, Context(1));
+  ASSERT_EQ(replaced.features(), d);
+  ASSERT_EQ(appended.features(), 2 * d);
+  EXPECT_EQ(standardize(data, Standardize::kNone, Context(1)).fingerprint(), data.fingerprint());
+  EXPECT_EQ(standardize(data, Standardize::kReplace, Context(1)).fingerprint(), replaced.fingerprint());
+  for (size_t q = 0; q < data.queries().size(); ++q)
+    for (size_t j = 0; j < d; ++j) {
+      std::vector<long double> x;
+      for (size_t i = data.queries().begin(q); i < data.queries().end(q); ++i) x.push_back(data.row(i)[j]);
+      const auto n = static_cast<long double>(x.size());
+      long double mean = 0;
+      for (const long double value : x) mean += value / n;
+      long double variance = 0;
+      for (const long double value : x) variance += (value - mean) * (value - mean) / n;
+      const bool constant = std::set<long double>(x.begin(), x.end()).size() == 1;
+      for (size_t k = 0; k < x.size(); ++k) {
+        const size_t i = data.queries().begin(q) + k;
+        const long double expected = constant ? 0 : (x[k] - mean) / std::sqrt(variance);
+        ASSERT_NEAR(replaced.row(i)[j], static_cast<double>(expected),
+                    2e-6 * (1 + std::abs(static_cast<double>(expected))));
+        ASSERT_EQ(appended.row(i)[d + j], replaced.row(i)[j]);
+        ASSERT_EQ(appended.row(i)[j], data.row(i)[j]);
+      }
+    }
+}
+
+TEST(Standardize, ConstantsBecomeZeroWhateverTheirSize) {
+  std::vector<float> features;
+  for (int i = 0; i < 7; ++i)
+    features.insert(features.end(), {0.1F, 1e30F, -3.3e-20F, 16777216.0F + 2.0F * static_cast<float>(i % 2)});
+  const Dataset data(features, 4, std::vector<int32_t>(7, 0), QueryIndex({0, 7}, {"1"}), {});
+  const Dataset result = standardize(data, Standardize::kReplace, Context(1));
+  for (size_t i = 0; i < 7; ++i) {
+    EXPECT_EQ(result.row(i)[0], 0.0F);
+    EXPECT_EQ(result.row(i)[1], 0.0F);
+    EXPECT_EQ(result.row(i)[2], 0.0F);
+    EXPECT_NE(result.row(i)[3], 0.0F);  // neighbouring floats are not constant
+  }
+}
+
+TEST(Standardize, Names) {
+  for (const Standardize mode : {Standardize::kNone, Standardize::kAppend, Standardize::kReplace})
+    EXPECT_EQ(parse_standardize(to_string(mode)), mode);
+  EXPECT_THROW(parse_standardize("both"), InputError);
+}
+
+RC_GTEST_PROP(Split, WholeQueriesOnceEach, (uint64_t seed)) {
+  Random random(seed);
+  const size_t n = 2 + random.below(200);
+  std::vector<size_t> offsets(n + 1);
+  std::vector<std::string> ids(n, "q");
+  for (size_t q = 0; q <= n; ++q) offsets[q] = q * 3;
+  const QueryIndex queries(offsets, ids);
+  const double fraction = 0.01 + 0.98 * random.uniform();
+  const QuerySplit split = split_queries(queries, fraction, Random(seed));
+  RC_ASSERT(!split.train.empty() && !split.calibration.empty());
+  RC_ASSERT(std::is_sorted(split.train.begin(), split.train.end()));
+  RC_ASSERT(std::is_sorted(split.calibration.begin(), split.calibration.end()));
+  std::set<size_t> all(split.train.begin(), split.train.end());
+  all.insert(split.calibration.begin(), split.calibration.end());
+  RC_ASSERT(all.size() == n && split.train.size() + split.calibration.size() == n);
+  RC_ASSERT(*all.rbegin() == n - 1);
+  const double share = static_cast<double>(split.calibration.size()) - fraction * static_cast<double>(n);
+  RC_ASSERT(std::abs(share) <= 1.0);
+  RC_ASSERT(split_queries(queries, fraction, Random(seed)).train == split.train);
+}
+
+TEST(Split, RefusesWhatCannotBeSplit) {
+  EXPECT_THROW(split_queries(QueryIndex({0, 5}, {"1"}), 0.2, Random(1)), InputError);
+  const QueryIndex two({0, 1, 2}, {"1", "2"});
+  EXPECT_THROW(split_queries(two, 0, Random(1)), InputError);
+  EXPECT_THROW(split_queries(two, 1, Random(1)), InputError);
+  EXPECT_NE(split_queries(QueryIndex({0, 1, 2}, {"1", "2"}), 0.5, Random(1)).train,
+            split_queries(two, 0.5, Random(1)).calibration);
+}
+
+}  // namespace
+}  // namespace tunemix
