@@ -142,7 +142,7 @@ Table& Table::cell_html(std::string html, std::string_view css_class) {
 
 std::string Table::html() const {
   std::string result = "<div class=\"scroll\" tabindex=\"0\"><table>";
-  if (!caption_.empty()) result += fmt::format("<caption>{}</caption>", escape(caption_));
+  if (!caption_.empty()) result += fmt::format("<caption><span>{}</span></caption>", escape(caption_));
   result += "<thead><tr>";
   for (const Column& column : columns_)
     result += fmt::format("<th scope=\"col\"{}>{}</th>", column.align == Align::kNumber ? " class=\"n\"" : "",

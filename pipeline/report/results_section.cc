@@ -36,10 +36,10 @@ std::string error_bar(const ResultRow& row, const Range& range) {
   const double error = row.standard_error.value_or(0);
   const double left = x(*row.ndcg - error), right = x(*row.ndcg + error);
   return fmt::format(
-      "<svg class=\"bar {0}\" viewBox=\"0 0 180 16\" width=\"180\" height=\"16\" role=\"img\" "
+      "<svg class=\"bar {0}\" viewBox=\"0 0 180 16\" preserveAspectRatio=\"none\" role=\"img\" "
       "aria-label=\"{1}\">"
-      "<path d=\"M{2:.1f} 8H{3:.1f}M{2:.1f} 4.5v7M{3:.1f} 4.5v7\"/><circle cx=\"{4:.1f}\" cy=\"8\" "
-      "r=\"3.6\"/></svg>",
+      "<path d=\"M{2:.1f} 8H{3:.1f}M{2:.1f} 4.5v7M{3:.1f} 4.5v7\"/><path class=\"dot\" d=\"M{4:.1f} "
+      "8h0\"/></svg>",
       family_class(row.name), escape(fixed(row.ndcg, 4) + " ± " + fixed(row.standard_error, 4)), left, right,
       x(*row.ndcg));
 }

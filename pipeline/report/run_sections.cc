@@ -170,6 +170,7 @@ Section timing_section(const Json& data) {
         .cell(grouped(number(*stage, "cached").value_or(0)));
     section.chart_data.push_back({text(*stage, "stage"), rounded(seconds), human_seconds(seconds)});
   }
+  section.lead = "The time of every stage; what came from the cache cost nothing.";
   section.html = chart("timing") + numbers_block("Time in numbers", table.html());
   return section;
 }

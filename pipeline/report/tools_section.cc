@@ -36,6 +36,7 @@ struct Reversal {
 
 // The clearest reversal of every pair of rows that has one, largest first.
 std::vector<Reversal> reversals(const Results& results) {
+  constexpr double kVisible = 5e-5;  // a gap that four decimals show
   std::vector<Reversal> found;
   const std::vector<std::string>& names = results.names();
   for (size_t i = 0; i < names.size(); ++i) {
@@ -47,7 +48,7 @@ std::vector<Reversal> reversals(const Results& results) {
           const auto first_b = ndcg10(results, names[i], b), second_b = ndcg10(results, names[j], b);
           if (!first_a || !second_a || !first_b || !second_b) continue;
           const double gap_a = *first_a - *second_a, gap_b = *second_b - *first_b;
-          if (gap_a <= 0 || gap_b <= 0) continue;
+          if (gap_a < kVisible || gap_b < kVisible) continue;
           const Reversal candidate{names[i], names[j], a, b, gap_a, gap_b};
           if (!clearest || candidate.size() > clearest->size()) clearest = candidate;
         }

@@ -169,9 +169,9 @@ async function main() {
     check(large.errors.length === 0, `20 000 members: console: ${large.errors.join(' | ')}`);
     await large.evaluate(`document.getElementById('members').scrollIntoView()`);
   } finally {
-    await Promise.race([browser.send('Browser.close'), new Promise((done) => setTimeout(done, 2000))]);
-    browser.process.kill();
-    await browser.ended;
+    browser.send('Browser.close').catch(() => {});
+    await Promise.race([browser.ended, new Promise((done) => setTimeout(done, 5000))]);
+    browser.process.kill('SIGKILL');  // does nothing where it has ended by itself
   }
   for (const failure of failures) console.error(failure);
   return failures.length === 0 ? 0 : 1;
@@ -183,6 +183,7 @@ try {
 } catch (error) {
   console.error(error);
 } finally {
-  rmSync(scratch, { recursive: true, force: true, maxRetries: 5 });
+  // Chromium's helpers may still be writing into the profile: try for a while.
+  rmSync(scratch, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 });
 }
 process.exit(code);

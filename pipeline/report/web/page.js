@@ -24,8 +24,8 @@
       background: 'transparent',
       font: 'system-ui, -apple-system, "Segoe UI", Roboto, sans-serif',
       view: { stroke: null },
-      axis: { ...text, gridColor: colour('line'), domainColor: colour('line'), tickColor: colour('line'), titlePadding: 10, labelPadding: 6 },
-      legend: { ...text, orient: 'top', direction: 'horizontal', symbolStrokeWidth: 2, labelLimit: 240, offset: 8 },
+      axis: { ...text, gridColor: colour('line'), domainColor: colour('line'), tickColor: colour('line'), titlePadding: 10, labelPadding: 6, labelFlush: false },
+      legend: { ...text, orient: 'top', direction: 'horizontal', symbolStrokeWidth: 2, symbolBaseFillColor: colour('quiet'), symbolBaseStrokeColor: colour('quiet'), labelLimit: 240, offset: 8 },
       title: { color: colour('ink'), fontSize: 13, fontWeight: 600, anchor: 'start', offset: 10, subtitleColor: colour('quiet'), subtitleFontSize: 12 },
       text: { color: colour('ink') },
       point: { filled: true },
@@ -39,6 +39,11 @@
   const rowColours = (rows, legend = null) => ({ field: 'row', type: 'nominal', legend, sort: null, scale: { domain: rows, range: rows.map((row) => colour(familyOf(row))) } });
   const rowDashes = (rows) => ({ field: 'row', type: 'nominal', legend: null, sort: null, scale: { domain: rows, range: rows.map(dashOf) } });
   const dimOthers = { condition: { param: 'over', empty: true, value: 1 }, value: 0.15 };  // `over`: the row under the pointer
+  // n colours from `no relevance` to `the greatest`.
+  const ramp = (n) => {
+    const [from, to] = isDark() ? [[58, 64, 74], [139, 224, 208]] : [[222, 218, 210], [11, 91, 84]];
+    return Array.from({ length: n }, (_, i) => `rgb(${from.map((low, j) => Math.round(low + (to[j] - low) * (n > 1 ? i / (n - 1) : 0)))})`);
+  };
   const unique = (list) => [...new Set(list)];
   const narrow = (element) => element.clientWidth < 480;
   const number = (field, title, format = '.4f', extra = {}) => ({ field, type: 'quantitative', title, format, ...extra });
@@ -92,19 +97,19 @@
       const x = { type: 'quantitative', title, scale: { zero: false, nice: true }, axis: { tickCount: narrow(element) ? 4 : 8 } };
       return {
         description: `${title}, a dot for each fold`,
-        height: 28 * rows.length,
+        height: 32 * rows.length,
         encoding: { y, color: rowColours(rows) },
         layer: [
           ...(state.relative ? [{ data: { values: [{ zero: 0 }] }, mark: { type: 'rule', strokeDash: [4, 3], color: colour('quiet') }, encoding: { x: { field: 'zero', type: 'quantitative' }, y: null, color: null } }] : []),
           {
             data: { values: dots },
-            mark: { type: 'point', size: 46, opacity: 0.4 },
+            mark: { type: 'point', size: 40, opacity: 0.45, yOffset: 6 },
             encoding: { x: { ...x, field: 'value' }, tooltip: [name('row', 'Row'), name('fold', 'Fold'), number('ndcg', `NDCG@10 (${state.tool})`)] },
           },
-          { data: { values: means }, mark: { type: 'rule', strokeWidth: 2 }, encoding: { x: { ...x, field: 'low' }, x2: { field: 'high' } } },
+          { data: { values: means }, mark: { type: 'rule', strokeWidth: 2, yOffset: -4 }, encoding: { x: { ...x, field: 'low' }, x2: { field: 'high' } } },
           {
             data: { values: means },
-            mark: { type: 'point', shape: 'diamond', size: 110, opacity: 1, stroke: colour('card'), strokeWidth: 1.5 },
+            mark: { type: 'point', shape: 'diamond', size: 110, opacity: 1, stroke: colour('card'), strokeWidth: 1.5, yOffset: -4 },
             encoding: { x: { ...x, field: 'mean' }, tooltip: [name('row', 'Row'), number('mean', 'Mean over folds'), number('se', 'Standard error')] },
           },
         ],
@@ -118,7 +123,6 @@
       return {
         description: `Place of every row by NDCG@10 under each preset, ${split} split`,
         height: 270,
-        padding: { left: 4, top: 4, bottom: 4, right: 96 },
         data: { values: places },
         encoding: {
           x: { field: 'tool', type: 'nominal', sort: tools, title: null, scale: { type: 'point', padding: 0.15 }, axis: { labelAngle: 0, orient: 'top', domain: false, ticks: false, labelFontSize: 13, labelColor: colour('ink'), grid: true, labelOverlap: false } },
@@ -189,12 +193,13 @@
           ],
         };
       }
-      const every = Math.ceil(exponents.length / (narrow(element) ? 5 : 11));
+      const labels = narrow(element) ? 5 : 11;
+      const every = [1, 2, 5, 10, 20, 50].find((step) => exponents.length / step <= labels) ?? exponents.length;
       return {
         description: `${title} by c and T`,
         height: 30 * lengths.length,
         encoding: {
-          x: { field: 'c', type: 'ordinal', title: 'c (0: plain average; large: the best member)', scale: { domain: exponents, paddingInner: 0.06 }, axis: { labelAngle: 0, values: exponents.filter((_, i) => i % every === 0), ticks: false, domain: false } },
+          x: { field: 'c', type: 'ordinal', title: narrow(element) ? 'c' : 'c (0: plain average; large: the best member)', scale: { domain: exponents, paddingInner: 0.06 }, axis: { labelAngle: 0, values: exponents.filter((_, i) => i % every === 0), ticks: false, domain: false } },
           y: { field: 'T', type: 'ordinal', title: 'T, boosting rounds', scale: { domain: lengths, paddingInner: 0.06 }, axis: { ticks: false, domain: false } },
         },
         layer: [
@@ -202,22 +207,23 @@
             data: { values },
             mark: { type: 'rect', cornerRadius: 2 },
             encoding: {
-              color: { field: 'ndcg', type: 'quantitative', scale: { range: isDark() ? ['#23272e', '#1f6d66', '#8be0d0'] : ['#f1efeb', '#7fc4b6', '#0b5b54'], interpolate: 'lab', zero: false }, legend: { title, gradientLength: narrow(element) ? 200 : 260, format: '.4f', titleLimit: 320, tickCount: 3 } },
+              color: { field: 'ndcg', type: 'quantitative', scale: { range: isDark() ? ['#23272e', '#1f6d66', '#8be0d0'] : ['#f1efeb', '#7fc4b6', '#0b5b54'], interpolate: 'lab', zero: false }, legend: { title: narrow(element) ? 'NDCG@10 (yahoo, ties averaged)' : title, gradientLength: narrow(element) ? 200 : 260, format: '.4f', titleLimit: 320, tickCount: 3 } },
               tooltip,
             },
           },
-          { data: { values: chosen }, mark: { type: 'rect', filled: false, stroke: colour('svm'), strokeWidth: 2.5, cornerRadius: 2, tooltip: null } },
+          { data: { values: chosen }, mark: { type: 'rect', filled: false, stroke: isDark() ? '#ff8a3d' : colour('svm'), strokeWidth: 3, cornerRadius: 2, tooltip: null } },
         ],
       };
     },
 
-    members() {
+    members(element) {
       const { points, names, groups } = data.members;
       const values = points.map(([fold, family, kind, label, ndcg, weight, share]) => ({
         fold, family: groups[family], kind: groups[kind], member: names[label], ndcg, weight, share,
       })).filter((v) => (state.memberFold === 'all' || v.fold === state.memberFold) && v[state.memberY] > 0);
       const families = unique(points.map((p) => groups[p[1]])).sort();
       const heaviest = Math.max(...values.map((v) => v[state.memberY]), 1e-12);
+      const decades = Array.from({ length: 8 }, (_, i) => 10 ** -i);
       const title = state.memberY === 'weight' ? 'Weight in the mixture' : 'Share of the mixture’s variance';
       return {
         description: `${title} against the member’s validation NDCG@10`,
@@ -225,8 +231,8 @@
         data: { values: values.map((v) => ({ ...v, y: Math.max(v[state.memberY], heaviest * 1e-6) })) },
         mark: { type: 'point', size: 26, opacity: values.length > 1500 ? 0.35 : 0.6 },
         encoding: {
-          x: { field: 'ndcg', type: 'quantitative', title: 'Member’s validation NDCG@10 (yahoo, ties averaged)', scale: { zero: false }, axis: { tickCount: 6 } },
-          y: { field: 'y', type: 'quantitative', title, scale: { type: 'log' }, axis: { format: '~%', tickCount: 5 } },
+          x: { field: 'ndcg', type: 'quantitative', title: narrow(element) ? 'NDCG@10 (yahoo, ties averaged)' : 'Member’s validation NDCG@10 (yahoo, ties averaged)', scale: { zero: false }, axis: { tickCount: narrow(element) ? 4 : 6 } },
+          y: { field: 'y', type: 'quantitative', title, scale: { type: 'log' }, axis: { format: '~%', values: decades } },
           color: { field: 'family', type: 'nominal', title: null, scale: { domain: families, range: families.map((f) => colour({ boosting: 'ab', svm: 'svm' }[f] ?? 'other')) } },
           shape: { field: 'kind', type: 'nominal', title: null },
           tooltip: [name('member', 'Member'), name('fold', 'Fold'), number('ndcg', 'NDCG@10 (yahoo, ties averaged)'), number('weight', 'Weight', '.3%'), number('share', 'Share of variance', '.3%')],
@@ -264,21 +270,21 @@
 
     features(element) {
       const model = data.features.find((m) => m.model === state.featureModel);
-      const values = model.features.map(([feature, use]) => ({ feature: String(feature), use }));
+      const values = model.features.slice(0, narrow(element) ? 12 : 20).map(([feature, use]) => ({ feature: String(feature), use }));
       return {
         description: `Share of splits by feature, ${model.model}`,
         height: 240,
         data: { values },
         mark: { type: 'bar', color: colour('ab'), cornerRadiusEnd: 3 },
         encoding: {
-          x: { field: 'feature', type: 'nominal', sort: null, title: model.of > values.length ? `Feature (the first ${values.length} of ${model.of})` : 'Feature', axis: { labelAngle: 0, ticks: false, labelOverlap: 'greedy', labelFontSize: narrow(element) ? 10 : 12 }, scale: { paddingInner: 0.25 } },
+          x: { field: 'feature', type: 'nominal', sort: null, title: model.of > values.length ? `Feature (the first ${values.length} of ${model.of})` : 'Feature', axis: { labelAngle: 0, ticks: false, labelOverlap: 'greedy' }, scale: { paddingInner: 0.25 } },
           y: { field: 'use', type: 'quantitative', title: 'Share of splits', axis: { format: '~%', tickCount: 5, domain: false } },
           tooltip: [name('feature', 'Feature'), number('use', 'Share of splits', '.2%')],
         },
       };
     },
 
-    bandit() {
+    bandit(element) {
       const model = data.bandit.find((m) => m.model === state.banditModel);
       const features = model.series.map((s) => String(s.feature));
       const values = model.series.flatMap((s) => s.points.map(([round, probability]) => ({ feature: String(s.feature), round, probability })));
@@ -292,7 +298,7 @@
         encoding: {
           x: { field: 'round', type: 'quantitative', title: 'Round', axis: { grid: false, tickCount: 6 }, scale: { nice: false } },
           y: { field: 'probability', type: 'quantitative', title: 'Probability of being drawn', axis: { format: '~%', tickCount: 5, domain: false } },
-          color: { field: 'feature', type: 'nominal', sort: null, title: 'Feature', scale: { domain: features, range: palette }, legend: { columns: 8 } },
+          color: { field: 'feature', type: 'nominal', sort: null, title: 'Feature', scale: { domain: features, range: palette }, legend: { columns: narrow(element) ? 4 : 8 } },
           opacity: dimOthers,
         },
         layer: [
@@ -312,7 +318,6 @@
         return s.labels.map((count, label) => ({ split: s.split, fold: s.fold, label: String(label), order: label, count, share: count / total }));
       }).filter((v) => v.fold === state.dataFold);
       const labels = unique(values.map((v) => v.label));
-      const ramp = isDark() ? ['#3a404a', '#8be0d0'] : ['#dcd8d0', '#0b5b54'];
       return {
         description: `Share of documents with each label, fold ${state.dataFold}`,
         height: 34 * unique(values.map((v) => v.split)).length,
@@ -321,7 +326,7 @@
         encoding: {
           y: { field: 'split', type: 'nominal', sort: null, title: null, axis: { ticks: false, domain: false, labelColor: colour('ink') }, scale: { paddingInner: 0.3 } },
           x: { field: 'share', type: 'quantitative', stack: 'zero', title: 'Share of documents', axis: { format: '~%', tickCount: narrow(element) ? 4 : 8 }, scale: { domain: [0, 1] } },
-          color: { field: 'label', type: 'ordinal', title: 'Label', scale: { domain: labels, range: ramp, interpolate: 'lab' } },
+          color: { field: 'label', type: 'ordinal', title: 'Label', scale: { domain: labels, range: ramp(labels.length) } },
           order: { field: 'order', type: 'quantitative' },
           tooltip: [name('split', 'Split'), name('label', 'Label'), number('count', 'Documents', ',d'), number('share', 'Share', '.1%')],
         },
