@@ -54,7 +54,7 @@ class Browser {
   }
 }
 
-async function openPage(browser, url, { width, height, scheme }) {
+async function openPage(browser, url, { width, height, scheme, scripts = true }) {
   const { targetId } = await browser.send('Target.createTarget', { url: 'about:blank' });
   const { sessionId } = await browser.send('Target.attachToTarget', { targetId, flatten: true });
   const page = { errors: [], requests: [], send: (method, params) => browser.send(method, params, sessionId) };
@@ -70,7 +70,10 @@ async function openPage(browser, url, { width, height, scheme }) {
   for (const domain of ['Page', 'Runtime', 'Log', 'Network']) await page.send(`${domain}.enable`);
   await page.send('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: 1, mobile: width < 600 });
   await page.send('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value: scheme }] });
+  await page.send('Emulation.setScriptExecutionDisabled', { value: !scripts });
+  const loaded = new Promise((done) => browser.listeners.push((m) => { if (m.sessionId === sessionId && m.method === 'Page.loadEventFired') done(); }));
   await page.send('Page.navigate', { url });
+  await loaded;
   page.evaluate = async (expression) => {
     const { result, exceptionDetails } = await page.send('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true });
     if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
@@ -116,6 +119,19 @@ async function checkPage(page, name) {
   check(found.wide.length === 0, `${name}: wider than its place: ${found.wide}`);
   check(found.sideways <= 0, `${name}: the page scrolls sideways by ${found.sideways} px`);
   return found;
+}
+
+// With scripts off there are tables to read, and no empty places where charts would be.
+async function checkWithoutScripts(page) {
+  const found = await page.evaluate(`({
+    tables: [...document.querySelectorAll('table')].filter((t) => t.checkVisibility()).length,
+    hidden: [...document.querySelectorAll('table')].filter((t) => !t.checkVisibility()).length,
+    places: [...document.querySelectorAll('.chart, #theme')].filter((c) => c.checkVisibility()).length,
+    scripted: document.documentElement.classList.contains('scripted'),
+  })`);
+  check(!found.scripted, 'scripts were not off');
+  check(found.tables >= 20 && found.hidden === 0, `without scripts ${found.tables} tables can be seen, ${found.hidden} cannot`);
+  check(found.places === 0, `without scripts ${found.places} empty places can be seen`);
 }
 
 // Changes every picker once and presses every chip: all charts must still be there.
@@ -167,7 +183,7 @@ async function main() {
     const large = await openPage(browser, makePage('large.html', '167').url, { width: 1280, height: 900, scheme: 'light' });
     await checkPage(large, '20 000 members');
     check(large.errors.length === 0, `20 000 members: console: ${large.errors.join(' | ')}`);
-    await large.evaluate(`document.getElementById('members').scrollIntoView()`);
+    await checkWithoutScripts(await openPage(browser, small.url, { width: 390, height: 844, scheme: 'light', scripts: false }));
   } finally {
     browser.send('Browser.close').catch(() => {});
     await Promise.race([browser.ended, new Promise((done) => setTimeout(done, 5000))]);

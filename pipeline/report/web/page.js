@@ -362,7 +362,7 @@
       drawn.get(element)?.finalize();
       const config = chartConfig();
       const result = await vegaEmbed(element, {
-        $schema: 'https://vega.github.io/schema/vega-lite/v6.json', width: 'container', autosize: { type: 'fit-x', contains: 'padding' }, ...spec,
+        width: 'container', autosize: { type: 'fit-x', contains: 'padding' }, ...spec,
       }, { actions: false, renderer: spec.usermeta?.canvas ? 'canvas' : 'svg', config, tooltip: { theme: isDark() ? 'dark' : 'light' }, mode: 'vega-lite' });
       drawn.set(element, result);
     } catch (error) {
