@@ -36,7 +36,6 @@ struct Reversal {
 
 // The clearest reversal of every pair of rows that has one, largest first.
 std::vector<Reversal> reversals(const Results& results) {
-  constexpr double kVisible = 5e-5;  // a gap that four decimals show
   std::vector<Reversal> found;
   const std::vector<std::string>& names = results.names();
   for (size_t i = 0; i < names.size(); ++i) {
@@ -48,7 +47,7 @@ std::vector<Reversal> reversals(const Results& results) {
           const auto first_b = ndcg10(results, names[i], b), second_b = ndcg10(results, names[j], b);
           if (!first_a || !second_a || !first_b || !second_b) continue;
           const double gap_a = *first_a - *second_a, gap_b = *second_b - *first_b;
-          if (gap_a < kVisible || gap_b < kVisible) continue;
+          if (gap_a <= 0 || gap_b <= 0) continue;
           const Reversal candidate{names[i], names[j], a, b, gap_a, gap_b};
           if (!clearest || candidate.size() > clearest->size()) clearest = candidate;
         }
@@ -60,6 +59,9 @@ std::vector<Reversal> reversals(const Results& results) {
                    [](const Reversal& a, const Reversal& b) { return a.size() > b.size(); });
   return found;
 }
+
+// Never "by 0.0000".
+std::string gap_text(double gap) { return gap < 5e-5 ? "less than 0.0001" : fixed(gap, 4); }
 
 std::string reversal_list(const Results& results) {
   constexpr size_t kShown = 4;
@@ -79,7 +81,7 @@ std::string reversal_list(const Results& results) {
     html += fmt::format(
         "<li><b>{}</b> is ahead of <b>{}</b> by {} under <code>{}</code> and behind by {} under "
         "<code>{}</code></li>",
-        escape(r.ahead), escape(r.behind), fixed(r.gap_a, 4), escape(r.tool_a), fixed(r.gap_b, 4),
+        escape(r.ahead), escape(r.behind), gap_text(r.gap_a), escape(r.tool_a), gap_text(r.gap_b),
         escape(r.tool_b));
   }
   return html + "</ul></div>\n";

@@ -156,6 +156,8 @@ TEST(Report, PointsOutWhereToolsReverseTheOrder) {
               HasSubstr("<b>AB+EXP</b> is ahead of <b>SVM+EXP</b> by 0.0100 under <code>yahoo</code> and "
                         "behind by 0.0200 under <code>trec</code>"));
   EXPECT_EQ(count(reversed, "moved"), 2U);
+  EXPECT_THAT(section_of(render_report(two_tools(.78001, .78, .45, .47)), "tools"),
+              HasSubstr("by less than 0.0001 under"));
   const std::string same = section_of(render_report(two_tools(.78, .77, .47, .45)), "tools");
   EXPECT_THAT(same, HasSubstr("same order"));
   EXPECT_EQ(count(same, "moved"), 0U);
