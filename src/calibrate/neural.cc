@@ -128,7 +128,7 @@ class Gatherer {
       const double shift = data_.mean - data_.column_mean[k];
       const double scale = 1 / data_.column_deviation[k];
       const double* column = data_.column(k);
-      double* out = &s.inputs[k * s.stride];
+      double* out = s.inputs.data() + k * s.stride;
       for (size_t i = 0; i < documents.size(); ++i)
         out[i] = (column[documents[i]] * data_.deviation + shift) * scale;
     }
