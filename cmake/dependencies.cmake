@@ -13,5 +13,4 @@ pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
 # The program only.
 find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)
-find_package(spdlog REQUIRED)
 find_package(yaml-cpp REQUIRED)

@@ -22,12 +22,19 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer("'tunemix COMMAND --help' shows a command's options and an example.");
   Program program;
+  add_run_command(app, program);
+  add_status_command(app, program);
+  add_export_command(app, program);
+  add_predict_command(app, program);
+  add_report_command(app, program);
+  add_clean_command(app, program);
   add_eval_command(app, program);
   add_synth_command(app, program);
   add_compare_command(app, program);
   add_train_command(app, program);
   add_score_command(app, program);
   add_inspect_command(app, program);
+  add_job_command(app, program);
   try {
     app.parse(argc, argv);
     return program.action();

@@ -19,6 +19,13 @@ struct Program {
 };
 
 // One function per subcommand, in the order of `tunemix --help`.
+void add_run_command(CLI::App& app, Program& program);
+void add_status_command(CLI::App& app, Program& program);
+void add_export_command(CLI::App& app, Program& program);
+void add_predict_command(CLI::App& app, Program& program);
+void add_report_command(CLI::App& app, Program& program);
+void add_clean_command(CLI::App& app, Program& program);
+void add_job_command(CLI::App& app, Program& program);
 void add_eval_command(CLI::App& app, Program& program);
 void add_synth_command(CLI::App& app, Program& program);
 void add_compare_command(CLI::App& app, Program& program);

@@ -190,7 +190,7 @@ std::vector<ScoreMatrix> AdaBoostModel::score(const Dataset& data, std::span<con
   return out;
 }
 
-void AdaBoostModel::write(BinaryWriter& out) const {
+void AdaBoostModel::save(BinaryWriter& out) const {
   boost::write_options(out, options_);
   out.put<uint64_t>(labels_);
   out.put(seed_);
@@ -211,13 +211,19 @@ void AdaBoostModel::write(BinaryWriter& out) const {
 
 void AdaBoostModel::save(const std::filesystem::path& path) const {
   BinaryWriter out;
-  write(out);
+  save(out);
   write_artifact(path, kKind, kVersion, out.bytes());
 }
 
 AdaBoostModel AdaBoostModel::load(const std::filesystem::path& path) {
   const Artifact artifact = read_artifact(path, kKind, kVersion);
   BinaryReader in(artifact.payload, path.string());
+  AdaBoostModel model = load(in);
+  in.expect_end();
+  return model;
+}
+
+AdaBoostModel AdaBoostModel::load(BinaryReader& in) {
   AdaBoostModel model;
   model.options_ = boost::read_options(in);
   model.labels_ = in.get<uint64_t>();
@@ -238,7 +244,6 @@ AdaBoostModel AdaBoostModel::load(const std::filesystem::path& path) {
   }
   model.bandit_state_ = in.get_vector<uint8_t>();
   model.random_state_ = get_vector_of<uint64_t>(in, 6);
-  in.expect_end();
   model.bandit_probabilities();  // throws where the state is damaged
   return model;
 }

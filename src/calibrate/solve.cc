@@ -1,7 +1,6 @@
 #include "calibrate/solve.h"
 
 // Plain arithmetic: the systems are small, and packets would make results depend on the machine.
-#define EIGEN_DONT_VECTORIZE
 #include <Eigen/Cholesky>
 
 namespace tunemix::calibrate {

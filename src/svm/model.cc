@@ -116,8 +116,7 @@ ScoreMatrix SvmModel::score(const Dataset& data, const Context& context) const {
   return scores;
 }
 
-void SvmModel::save(const std::filesystem::path& path) const {
-  BinaryWriter out;
+void SvmModel::save(BinaryWriter& out) const {
   out.put<uint64_t>(labels_);
   out.put(scaling_.shift);
   out.put(scaling_.factor);
@@ -126,12 +125,23 @@ void SvmModel::save(const std::filesystem::path& path) const {
   out.put(solution_.primal);
   out.put(solution_.dual);
   out.put<int32_t>(solution_.epochs);
+}
+
+void SvmModel::save(const std::filesystem::path& path) const {
+  BinaryWriter out;
+  save(out);
   write_artifact(path, kKind, kVersion, out.bytes());
 }
 
 SvmModel SvmModel::load(const std::filesystem::path& path) {
   const Artifact artifact = read_artifact(path, kKind, kVersion);
   BinaryReader in(artifact.payload, path.string());
+  SvmModel model = load(in);
+  in.expect_end();
+  return model;
+}
+
+SvmModel SvmModel::load(BinaryReader& in) {
   const auto labels = in.get<uint64_t>();
   FeatureScaling scaling{in.get_vector<double>(), in.get_vector<double>()};
   std::vector<double> weights = in.get_vector<double>();
@@ -140,7 +150,6 @@ SvmModel SvmModel::load(const std::filesystem::path& path) {
   solution.primal = in.get<double>();
   solution.dual = in.get<double>();
   solution.epochs = in.get<int32_t>();
-  in.expect_end();
   if (labels < 1 || labels > 32) in.fail("the number of labels is out of range");
   if (scaling.factor.size() != scaling.shift.size() || weights.size() != (scaling.shift.size() + 1) * labels)
     in.fail("the weights do not fit the features and labels");

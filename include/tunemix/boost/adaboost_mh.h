@@ -100,12 +100,14 @@ class AdaBoostModel {
 
   void save(const std::filesystem::path& path) const;
   static AdaBoostModel load(const std::filesystem::path& path);
+  // As a part of another file.
+  void save(BinaryWriter& out) const;
+  static AdaBoostModel load(BinaryReader& in);
   static constexpr const char* kKind = "adaboost_mh";
 
  private:
   friend class AdaBoostTrainer;
   AdaBoostModel() = default;
-  void write(BinaryWriter& out) const;
 
   AdaBoostOptions options_;
   size_t labels_ = 0;

@@ -41,8 +41,9 @@ class BinaryWriter {
 
  private:
   void append(const void* data, size_t size) {
-    const auto* p = static_cast<const uint8_t*>(data);
-    bytes_.insert(bytes_.end(), p, p + size);
+    if (size == 0) return;
+    bytes_.resize(bytes_.size() + size);
+    std::memcpy(bytes_.data() + bytes_.size() - size, data, size);
   }
   std::vector<uint8_t> bytes_;
 };

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "tunemix/core/binary.h"
 #include "tunemix/core/context.h"
 #include "tunemix/core/options.h"
 #include "tunemix/data/dataset.h"
@@ -68,6 +69,9 @@ class SvmModel {
   static constexpr const char* kKind = "svm";
   void save(const std::filesystem::path& path) const;
   static SvmModel load(const std::filesystem::path& path);
+  // As a part of another file.
+  void save(BinaryWriter& out) const;
+  static SvmModel load(BinaryReader& in);
 
  private:
   FeatureScaling scaling_;

@@ -1,0 +1,165 @@
+#include <fmt/format.h>
+
+#include <iostream>
+
+#include "pipeline/commands/commands.h"
+#include "pipeline/commands/experiment_options.h"
+#include "tunemix/core/text.h"
+
+namespace tunemix {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct RunCommand {
+  ExperimentOptions experiment;
+  std::string only;
+  std::string from;
+  bool force = false;
+  bool dry_run = false;
+  bool help_config = false;
+  bool json = false;
+};
+
+int print_status(Experiment& experiment, bool json) {
+  const std::vector<StageStatus> stages = experiment.status();
+  if (json) {
+    Json out = Json::array();
+    for (const StageStatus& stage : stages)
+      out.push_back({{"stage", to_string(stage.stage)},
+                     {"cached", stage.cached},
+                     {"missing", stage.missing},
+                     {"reasons", stage.reasons},
+                     {"jobs", stage.missing_jobs}});
+    std::cout << out.dump(1) << '\n';
+    return 0;
+  }
+  for (const StageStatus& stage : stages) {
+    std::string line = fmt::format("{:<10} ", to_string(stage.stage));
+    if (stage.missing == 0)
+      line += fmt::format("cached ({})", stage.cached);
+    else
+      line += fmt::format("to compute: {} of {}; {}", stage.missing, stage.cached + stage.missing,
+                          join(stage.reasons, "; "));
+    std::cout << line << '\n';
+    constexpr size_t kShown = 5;
+    if (stage.cached > 0 && stage.missing > 0)
+      for (size_t i = 0; i < stage.missing_jobs.size(); ++i) {
+        if (i == kShown) {
+          std::cout << fmt::format("             ... and {} more\n", stage.missing_jobs.size() - kShown);
+          break;
+        }
+        std::cout << "             " << stage.missing_jobs[i] << '\n';
+      }
+  }
+  return 0;
+}
+
+void print_results(Experiment& experiment) {
+  const Json results = experiment.results(experiment.evaluation());
+  std::cout << '\n' << results_table(results, false) << '\n';
+  std::string timing;
+  for (const auto& [stage, entry] : results["timing"].items())
+    timing += fmt::format("{}{} {}", timing.empty() ? "" : ", ", stage,
+                          human_seconds(entry["seconds"].get<double>()));
+  std::cout << "  time: " << timing << '\n';
+  std::cout << "  results in " << experiment.directory().string()
+            << "/ (results.md, results.json, report.html)\n";
+}
+
+int run(const RunCommand& command, const Program& program) {
+  if (command.help_config) {
+    std::cout << config_reference();
+    return 0;
+  }
+  if (command.experiment.config.empty()) throw_input("run needs a config: tunemix run CONFIG.yaml");
+  RunOptions options;
+  options.runs = command.experiment.runs;
+  if (!command.only.empty() && !command.from.empty()) throw_input("--only and --from exclude each other");
+  if (!command.only.empty()) options.only = parse_stage(command.only);
+  if (!command.from.empty()) options.from = parse_stage(command.from);
+  if (command.force && !options.only && !options.from)
+    throw_input(
+        "--force needs --only STAGE or --from STAGE, so that not everything is computed again by mistake");
+  options.force = command.force;
+  ProgressView view(program.quiet);
+  const auto context = program.context();
+  context->on_log = [&](LogLevel level, const std::string& message) { view.log(level, message); };
+  Experiment experiment(command.experiment.read(), options, *context, view);
+  if (command.dry_run) return print_status(experiment, command.json);
+  experiment.run();
+  const bool evaluated = !options.only || *options.only >= Stage::kEvaluate;
+  if (!evaluated) return 0;
+  if (command.json)
+    std::cout << experiment.results(experiment.evaluation()).dump(1) << '\n';
+  else
+    print_results(experiment);
+  return 0;
+}
+
+int status(const RunCommand& command, const Program& program) {
+  ProgressView view(true);
+  const auto context = program.context();
+  RunOptions options;
+  options.runs = command.experiment.runs;
+  Experiment experiment(command.experiment.read(), options, *context, view);
+  return print_status(experiment, command.json);
+}
+
+}  // namespace
+
+void add_run_command(CLI::App& app, Program& program) {
+  CLI::App* command =
+      app.add_subcommand("run", "Run an experiment; what is done already is taken from the cache");
+  auto options = std::make_shared<RunCommand>();
+  options->experiment.add_to(*command, false);
+  command->add_option("--only", options->only,
+                      "Run this stage alone: data, train, calibrate, mix, evaluate, report");
+  command->add_option("--from", options->from, "Run this stage and those after it");
+  command->add_flag("--force", options->force, "With --only or --from: compute again what is in the cache");
+  command->add_flag("--dry-run", options->dry_run, "Say what would be computed, and why");
+  command->add_flag("--help-config", options->help_config, "Print the reference of all config keys");
+  command->add_flag("--json", options->json, "Print the results as JSON");
+  add_common_options(*command, program);
+  command->footer(
+      "Examples:\n"
+      "  tunemix run configs/quickstart.yaml\n"
+      "  tunemix run configs/quickstart.yaml --only mix mix.families=pooled");
+  command->callback(
+      [options, &program] { program.action = [options, &program] { return run(*options, program); }; });
+}
+
+void add_status_command(CLI::App& app, Program& program) {
+  CLI::App* command =
+      app.add_subcommand("status", "Say for every stage whether it is cached, and if not, why");
+  auto options = std::make_shared<RunCommand>();
+  options->experiment.add_to(*command, true);
+  command->add_flag("--json", options->json, "Print JSON");
+  command->footer("Example:\n  tunemix status configs/quickstart.yaml calibrate.cpc=[shift]");
+  command->callback(
+      [options, &program] { program.action = [options, &program] { return status(*options, program); }; });
+}
+
+void add_job_command(CLI::App& app, Program& program) {
+  CLI::App* command =
+      app.add_subcommand("job", "Run one training job of an experiment (a task of a job array)");
+  auto options = std::make_shared<RunCommand>();
+  auto job = std::make_shared<size_t>(0);
+  options->experiment.add_to(*command, true);
+  command->add_option("--job", *job, "Number of the job, from 0")->required();
+  add_common_options(*command, program);
+  command->footer("Example:\n  tunemix job configs/quickstart.yaml --job 3");
+  command->callback([options, job, &program] {
+    program.action = [options, job, &program] {
+      ProgressView view(program.quiet);
+      const auto context = program.context();
+      RunOptions run_options;
+      run_options.runs = options->experiment.runs;
+      Experiment experiment(options->experiment.read(), run_options, *context, view);
+      experiment.run_job(*job);
+      return 0;
+    };
+  });
+}
+
+}  // namespace tunemix

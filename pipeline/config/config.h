@@ -1,0 +1,106 @@
+// An experiment as its YAML file describes it: plain structs with defaults. Read by read_config, documented
+// by config_reference, written back in full by Config::resolved.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tunemix/boost/adaboost_mh.h"
+#include "tunemix/data/standardize.h"
+#include "tunemix/mix/mixer.h"
+#include "tunemix/svm/crammer_singer.h"
+
+namespace tunemix {
+
+struct FoldFiles {
+  std::vector<std::string> train;
+  std::vector<std::string> valid;
+  std::vector<std::string> test;
+};
+
+struct SyntheticConfig {
+  std::string preset;  // empty: the data is in files
+  int queries = 0;     // 0: as many as the preset has
+  int folds = 1;
+};
+
+struct DataConfig {
+  std::string root;  // folder of the files; $NAME is taken from the environment
+  std::vector<FoldFiles> folds;
+  SyntheticConfig synthetic;
+  Standardize standardize = Standardize::kNone;
+  double calibration_fraction = 0.2;
+  int labels = 0;              // 0: one more than the largest label of a fold's training data
+  std::vector<double> grades;  // empty: 2^l - 1
+  int max_feature_id = 100000;
+};
+
+// One learner of the config with every option fixed: a point of its grid.
+struct LearnerSpec {
+  std::string type;          // adaboost_mh | svm
+  AdaBoostOptions boosting;  // of adaboost_mh
+  std::vector<double> checkpoints;
+  SvmOptions svm;         // of svm
+  std::vector<double> C;  // of svm: solved as one path
+  int bags = 1;
+
+  std::string family() const;  // boosting | svm
+  std::string title() const;   // what tells it from others: "tree leaves=8"
+  // Every option as `key: value`, in order; `iterations` and `checkpoints` only if asked for.
+  std::vector<std::pair<std::string, std::string>> options(bool with_length) const;
+};
+
+struct CalibrateConfig {
+  std::vector<std::string> cpc = {"shift", "ls", "ewls", "el", "ell", "sndcg"};
+  std::vector<std::string> regressors = {"linear", "logistic", "neural", "poly2", "poly3", "poly4"};
+  std::vector<std::string> targets = {"raw", "ndcg"};
+};
+
+struct EvaluateConfig {
+  std::vector<std::string> tools = {"yahoo", "ranklib", "trec", "letor4"};
+  std::string err_max = "auto";
+};
+
+struct SlurmConfig {
+  std::string partition;
+  std::string time = "01:00:00";
+  int cpus = 1;
+  int memory_mb = 2000;
+  int retries = 2;
+  int poll_seconds = 2;
+};
+
+struct EngineConfig {
+  std::string type = "local";
+  SlurmConfig slurm;
+};
+
+struct Config {
+  std::string name;
+  uint64_t seed = 1;
+  DataConfig data;
+  std::vector<LearnerSpec> learners;
+  CalibrateConfig calibrate;
+  MixOptions mix;
+  EvaluateConfig evaluate;
+  EngineConfig engine;
+
+  // Every value with a comment on where it came from; enough to repeat the run.
+  std::string resolved;
+  // The same flattened: "mix.normalize" -> "query"; what `status` compares to say what changed.
+  std::map<std::string, std::string> values;
+};
+
+// Reads a config and applies overrides `a.b=c`. Throws InputError "file:line:column: key: what; expected
+// ...".
+Config read_config(const std::filesystem::path& file, const std::vector<std::string>& overrides);
+Config parse_config(const std::string& text, const std::string& name,
+                    const std::vector<std::string>& overrides);
+
+// The reference of all keys as Markdown: docs/config.md.
+std::string config_reference();
+
+}  // namespace tunemix

@@ -1,0 +1,96 @@
+// YAML with a memory of where each value stands, for messages "file:line:column: key: ...".
+#pragma once
+
+#include <yaml-cpp/yaml.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tunemix/core/options.h"
+
+namespace tunemix {
+
+// Collects every value that was read, in order, and where it came from; written out as the resolved config.
+class ResolvedLog {
+ public:
+  void add(std::string path, std::string value, std::string origin) {
+    entries_.push_back({std::move(path), std::move(value), std::move(origin)});
+  }
+  std::string yaml() const;
+  std::map<std::string, std::string> values() const;
+
+ private:
+  struct Entry {
+    std::string path;  // a.b.0.c
+    std::string value;
+    std::string origin;
+  };
+  std::vector<Entry> entries_;
+};
+
+class YamlDocument {
+ public:
+  // Throws InputError for text that is no YAML or an override that is not `a.b=c`.
+  YamlDocument(const std::string& text, std::string name, const std::vector<std::string>& overrides);
+
+  YAML::Node root() const { return root_; }
+  bool overridden(const std::string& path) const;
+  // "file:line:column" of a node, or "command line".
+  std::string place(const YAML::Node& node, const std::string& path) const;
+  [[noreturn]] void fail(const YAML::Node& node, const std::string& path, const std::string& what) const;
+
+ private:
+  std::string name_;
+  YAML::Node root_;
+  std::vector<std::string> overridden_;
+};
+
+// One map of the document: reads known keys, refuses unknown ones.
+class YamlSection {
+ public:
+  YamlSection(const YamlDocument& document, YAML::Node node, std::string path);
+
+  // Throws unless every key is one of `known`.
+  void expect_keys(const std::vector<std::string>& known) const;
+  bool has(const std::string& key) const;
+  YAML::Node child(const std::string& key) const;
+  YamlSection section(const std::string& key) const;
+  std::string path_of(const std::string& key) const { return path_.empty() ? key : path_ + "." + key; }
+  // The value of a scalar or of a list of scalars as text that an OptionTable entry reads.
+  std::string text(const std::string& key) const;
+  // The items of a list of scalars; a scalar is a list of one.
+  std::vector<std::string> items(const std::string& key) const;
+  [[noreturn]] void fail(const std::string& key, const std::string& what) const;
+  std::string origin(const std::string& key) const;
+  const YamlDocument& document() const { return document_; }
+  const std::string& path() const { return path_; }
+
+  // Sets every field of `target` that the section has, and logs all of them.
+  template <typename Struct>
+  void read(const OptionTable<Struct>& table, Struct& target, ResolvedLog& log) const {
+    for (const auto& entry : table.entries()) {
+      if (has(entry.name)) set(entry, target);
+      log.add(path_of(entry.name), entry.get(target), origin(entry.name));
+    }
+  }
+  template <typename Entry, typename Struct>
+  void set(const Entry& entry, Struct& target) const {
+    set_text(entry, target, text(entry.name));
+  }
+  template <typename Entry, typename Struct>
+  void set_text(const Entry& entry, Struct& target, const std::string& value) const {
+    try {
+      entry.set(target, value);
+    } catch (const InputError& error) {
+      fail(entry.name, error.what());
+    }
+  }
+
+ private:
+  const YamlDocument& document_;
+  YAML::Node node_;
+  std::string path_;
+};
+
+}  // namespace tunemix

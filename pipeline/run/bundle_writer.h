@@ -1,0 +1,24 @@
+// Makes the bundle of a fold from what is in the store.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "pipeline/stages/calibrate.h"
+#include "pipeline/stages/mix.h"
+#include "pipeline/stages/plan.h"
+
+namespace tunemix {
+
+// The row that stands for the experiment: ALL+EXP, or the one family's EXP.
+const MixRow& main_row(const std::vector<MixRow>& rows);
+std::string main_row_name(const std::vector<std::string>& names);
+
+bool bundle_is_current(const std::filesystem::path& file, const Hash128& mix_key);
+
+// members: by job of the fold.
+void write_bundle(const std::filesystem::path& file, const Plan& plan, size_t fold, const FoldInfo& info,
+                  const MixRow& row, const std::vector<std::vector<CalibratedModel>>& members,
+                  const ArtifactStore& store);
+
+}  // namespace tunemix

@@ -1,0 +1,90 @@
+#include "pipeline/run/changes.h"
+
+#include <algorithm>
+#include <fstream>
+
+#include "tunemix/core/text.h"
+
+namespace tunemix {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::vector<std::string> items_of(const std::string& value) {
+  if (!value.starts_with('[') || !value.ends_with(']')) return {};
+  std::vector<std::string> items;
+  for (const std::string& part : split(value.substr(1, value.size() - 2), ',')) {
+    const size_t begin = part.find_first_not_of(' ');
+    if (begin != std::string::npos) items.push_back(part.substr(begin));
+  }
+  return items;
+}
+
+// "calibrate.cpc changed: ls removed", "mix.c.to changed: 200 -> 100".
+std::string describe_change(const std::string& key, const std::string& before, const std::string& after) {
+  const std::vector<std::string> old_items = items_of(before);
+  const std::vector<std::string> new_items = items_of(after);
+  if (old_items.empty() || new_items.empty()) return fmt::format("{} changed: {} -> {}", key, before, after);
+  std::vector<std::string> words;
+  for (const std::string& item : old_items)
+    if (std::find(new_items.begin(), new_items.end(), item) == new_items.end())
+      words.push_back(item + " removed");
+  for (const std::string& item : new_items)
+    if (std::find(old_items.begin(), old_items.end(), item) == old_items.end())
+      words.push_back(item + " added");
+  if (words.empty()) words.push_back("another order");
+  return fmt::format("{} changed: {}", key, join(words, ", "));
+}
+
+}  // namespace
+
+std::optional<Stage> stage_of_key(const std::string& key) {
+  if (key == "name" || key.starts_with("engine.") || key == "data.root" || key.starts_with("data.folds."))
+    return std::nullopt;
+  if (key == "data.standardize" || key.starts_with("data.calibration.") || key == "seed" ||
+      key.starts_with("learners."))
+    return Stage::kTrain;
+  if (key == "data.grades") return Stage::kCalibrate;
+  if (key.starts_with("data.")) return Stage::kData;
+  if (key.starts_with("calibrate.")) return Stage::kCalibrate;
+  if (key.starts_with("mix.")) return Stage::kMix;
+  return Stage::kEvaluate;
+}
+
+void explain_missing(std::vector<StageStatus>& stages, const Plan& plan,
+                     const std::filesystem::path& manifest) {
+  std::ifstream in(manifest);
+  const Json last = Json::parse(in, nullptr, false);
+  const bool known = last.is_object() && last.contains("config") && last.contains("data");
+  bool upstream = false;
+  for (StageStatus& status : stages) {
+    if (status.missing == 0) continue;
+    if (!known) {
+      status.reasons.emplace_back("no earlier run of this name");
+    } else {
+      if (status.stage == Stage::kData) {
+        for (size_t fold = 0; fold < plan.fold_keys.size(); ++fold)
+          if (fold >= last["data"].size() || last["data"][fold] != plan.fold_keys[fold].hex())
+            status.reasons.push_back(fmt::format("the files of fold {} changed", fold + 1));
+      }
+      const auto before = last["config"].get<std::map<std::string, std::string>>();
+      for (const auto& [key, value] : plan.config.values) {
+        if (stage_of_key(key) != status.stage) continue;
+        const auto it = before.find(key);
+        if (it == before.end())
+          status.reasons.push_back(fmt::format("{} is new: {}", key, value));
+        else if (it->second != value)
+          status.reasons.push_back(describe_change(key, it->second, value));
+      }
+      for (const auto& [key, value] : before)
+        if (stage_of_key(key) == status.stage && !plan.config.values.contains(key))
+          status.reasons.push_back(fmt::format("{} is gone", key));
+      if (status.reasons.empty())
+        status.reasons.emplace_back(upstream ? "an earlier stage has to run"
+                                             : "not computed yet, or removed from the store");
+    }
+    upstream = true;
+  }
+}
+
+}  // namespace tunemix

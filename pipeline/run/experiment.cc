@@ -1,0 +1,404 @@
+#include "pipeline/run/experiment.h"
+
+#include <sys/sysinfo.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "pipeline/report/report.h"
+#include "pipeline/run/bundle_writer.h"
+#include "pipeline/run/changes.h"
+#include "tunemix/core/text.h"
+
+namespace tunemix {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+const std::vector<std::string>& stage_names() {
+  static const std::vector<std::string> names = {"data", "train", "calibrate", "mix", "evaluate", "report"};
+  return names;
+}
+
+// A job of more (document, feature) values than this is worth all threads; smaller ones run side by side.
+constexpr double kWideValues = 2e7;
+
+void make_folder(const fs::path& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) throw_run("{}: cannot create the folder: {}", path.string(), error.message());
+}
+
+}  // namespace
+
+std::string_view to_string(Stage stage) { return stage_names()[static_cast<size_t>(stage)]; }
+
+Stage parse_stage(std::string_view name) {
+  const auto& names = stage_names();
+  const auto it = std::find(names.begin(), names.end(), name);
+  if (it == names.end())
+    throw_input("stage is '{}'; expected one of: {}{}", name, join(names, ", "), did_you_mean(name, names));
+  return static_cast<Stage>(it - names.begin());
+}
+
+Experiment::Experiment(Config config, RunOptions options, const Context& context, ProgressView& view)
+    : options_(std::move(options)),
+      context_(context),
+      view_(view),
+      store_(std::make_unique<ArtifactStore>(options_.runs / ".store")),
+      plan_(make_plan(std::move(config), *store_)) {}
+
+bool Experiment::selected(Stage stage) const {
+  if (options_.only) return stage == *options_.only;
+  return !options_.from || stage >= *options_.from;
+}
+
+bool Experiment::cached(const char* kind, const Hash128& key, Stage stage) const {
+  const bool again = options_.force && (options_.only || options_.from) && selected(stage);
+  return !again && store_->contains(kind, key);
+}
+
+void Experiment::expect_selected(Stage stage, const std::string& what) const {
+  if (selected(stage)) return;
+  throw_input("{} is not in the store and '{}' leaves the stage '{}' out; run without it first", what,
+              options_.only ? "--only" : "--from", to_string(stage));
+}
+
+template <typename Body>
+void Experiment::timed(Stage stage, size_t jobs, size_t cached, Body body) {
+  context_.check_stop();
+  Timer timer;
+  view_.begin_stage(std::string(to_string(stage)), jobs, cached);
+  body();
+  view_.end_stage();
+  timings_.push_back({stage, timer.seconds(), jobs, cached});
+}
+
+void Experiment::run() {
+  make_folder(directory() / "logs");
+  view_.open_log((directory() / "logs" / "run.log").string());
+  view_.log(LogLevel::kDebug, "run of " + plan_.config.name);
+  write_file_atomically(directory() / "config.resolved.yaml", plan_.config.resolved);
+  // Written first, so that a cleaner knows what an interrupted run has made.
+  write_manifest();
+  if (selected(Stage::kData)) run_data();
+  if (selected(Stage::kTrain)) run_train();
+  if (selected(Stage::kCalibrate)) run_calibrate();
+  if (selected(Stage::kMix)) run_mix();
+  if (selected(Stage::kEvaluate)) run_evaluate();
+  if (selected(Stage::kReport)) run_report();
+}
+
+void Experiment::run_data() {
+  std::vector<size_t> missing;
+  for (size_t fold = 0; fold < plan_.fold_keys.size(); ++fold)
+    if (!cached(kFoldKind, plan_.fold_keys[fold], Stage::kData)) missing.push_back(fold);
+  timed(Stage::kData, missing.size(), plan_.fold_keys.size() - missing.size(), [&] {
+    for (const size_t fold : missing) {
+      context_.check_stop();
+      features(fold, context_);
+      view_.job_done(fmt::format("fold {}", fold + 1));
+    }
+  });
+}
+
+const FoldInfo& Experiment::fold_info(size_t fold) {
+  const std::lock_guard lock(data_mutex_);
+  if (const auto it = infos_.find(fold); it != infos_.end()) return it->second;
+  if (const auto payload = store_->load(kFoldKind, plan_.fold_keys[fold], kFoldVersion, context_))
+    return infos_[fold] = load_fold_info(*payload);
+  expect_selected(Stage::kData, fmt::format("the data of fold {}", fold + 1));
+  features(fold, context_);
+  return infos_.at(fold);
+}
+
+// Keeps the features of one fold at a time.
+const FoldFeatures& Experiment::features(size_t fold, const Context& context) {
+  const std::lock_guard lock(data_mutex_);
+  if (features_fold_ == fold) return *features_;
+  features_fold_.reset();
+  features_.reset();
+  FoldFeatures read = read_fold(plan_.config, fold, context);
+  if (!infos_.contains(fold)) {
+    infos_[fold] = describe_fold(plan_.config, read);
+    fold_grades(plan_.config, infos_[fold].labels);
+    store_->save(kFoldKind, plan_.fold_keys[fold], kFoldVersion, save_fold_info(infos_[fold]));
+  }
+  features_ = std::make_unique<FoldFeatures>(
+      standardize_fold(std::move(read), plan_.config.data.standardize, context));
+  features_fold_ = fold;
+  return *features_;
+}
+
+bool Experiment::wide_jobs(size_t fold, size_t jobs) {
+  const FoldInfo& info = fold_info(fold);
+  const double width =
+      static_cast<double>(info.features) * (plan_.config.data.standardize == Standardize::kAppend ? 2 : 1);
+  const double values = static_cast<double>(info.train.labels.size()) * width;
+  // Beside the shared features a job holds a copy of its bag, its bins and its weights.
+  const double job_bytes = values * 5.2 + static_cast<double>(info.train.labels.size()) * 100;
+  struct sysinfo memory {};
+  sysinfo(&memory);
+  const double available = static_cast<double>(memory.freeram + memory.bufferram) * memory.mem_unit;
+  return values > kWideValues || static_cast<double>(context_.threads()) * job_bytes > 0.5 * available ||
+         jobs < static_cast<size_t>(context_.threads());
+}
+
+void Experiment::for_each_job(const std::vector<const TrainJob*>& jobs, bool wide,
+                              const std::function<void(const TrainJob&, const Context&)>& body) {
+  const auto run_one = [&](const TrainJob& job, int threads) {
+    context_.check_stop();
+    Context context(threads, plan_.job_seed(job));
+    context.stop = context_.stop;
+    context.on_log = context_.on_log;
+    context.on_progress = [&](const Progress& progress) { view_.model(job.name, progress); };
+    body(job, context);
+    view_.job_done(job.name);
+  };
+  if (wide)
+    for (const TrainJob* job : jobs) run_one(*job, context_.threads());
+  else
+    context_.pool().run(jobs.size(), [&](size_t i) { run_one(*jobs[i], 1); });
+}
+
+void Experiment::train(const TrainJob& job, const Context& context) {
+  const FoldInfo& info = fold_info(job.fold);
+  run_train_job(plan_, job, info, features(job.fold, context), *store_, context);
+}
+
+void Experiment::run_job(size_t job) {
+  if (job >= plan_.jobs.size())
+    throw_input("job is {}; the experiment has jobs 0 to {}", job, plan_.jobs.size() - 1);
+  const TrainJob& chosen = plan_.jobs[job];
+  if (store_->contains(kScoresKind, chosen.key)) return;
+  Context context(context_.threads(), plan_.job_seed(chosen));
+  context.stop = context_.stop;
+  context.on_log = context_.on_log;
+  train(chosen, context);
+}
+
+void Experiment::run_train() {
+  std::vector<const TrainJob*> missing;
+  for (const TrainJob& job : plan_.jobs)
+    if (!cached(kScoresKind, job.key, Stage::kTrain)) missing.push_back(&job);
+  timed(Stage::kTrain, missing.size(), plan_.jobs.size() - missing.size(), [&] {
+    if (missing.empty()) return;
+    if (plan_.config.engine.type == "slurm") {
+      JobManifest manifest{directory() / "config.resolved.yaml", options_.runs, directory(), {}};
+      for (const TrainJob* job : missing)
+        manifest.jobs.push_back(static_cast<size_t>(job - plan_.jobs.data()));
+      for (size_t fold = 0; fold < plan_.fold_keys.size(); ++fold) fold_info(fold);
+      run_on_slurm(
+          manifest, plan_.config.engine.slurm,
+          [&](size_t job) { return store_->contains(kScoresKind, plan_.jobs[job].key); },
+          [&](size_t job) { view_.job_done(plan_.jobs[job].name); }, context_);
+      return;
+    }
+    for (size_t fold = 0; fold < plan_.fold_keys.size(); ++fold) {
+      std::vector<const TrainJob*> jobs;
+      for (const TrainJob* job : missing)
+        if (job->fold == fold) jobs.push_back(job);
+      if (jobs.empty()) continue;
+      features(fold, context_);
+      for_each_job(jobs, wide_jobs(fold, jobs.size()),
+                   [&](const TrainJob& job, const Context& context) { train(job, context); });
+    }
+  });
+  features_fold_.reset();
+  features_.reset();
+}
+
+TrainResult Experiment::scores(const TrainJob& job, const Context& context) {
+  auto payload = store_->load(kScoresKind, job.key, kScoresVersion, context);
+  if (!payload) {
+    expect_selected(Stage::kTrain, "the model of " + job.name);
+    Context again(context.threads(), plan_.job_seed(job));
+    again.stop = context.stop;
+    again.on_log = context.on_log;
+    train(job, again);
+    payload = store_->load(kScoresKind, job.key, kScoresVersion, context);
+    if (!payload) throw_run("the scores of {} cannot be read back", job.name);
+  }
+  return load_train_result(*payload);
+}
+
+void Experiment::calibrate(const TrainJob& job, const Context& context) {
+  run_calibrate_job(plan_, job, fold_info(job.fold), scores(job, context), *store_, context);
+}
+
+void Experiment::run_calibrate() {
+  std::vector<const TrainJob*> missing;
+  for (const TrainJob& job : plan_.jobs)
+    if (!cached(kMembersKind, job.calibrate_key, Stage::kCalibrate)) missing.push_back(&job);
+  timed(Stage::kCalibrate, missing.size(), plan_.jobs.size() - missing.size(), [&] {
+    if (missing.empty()) return;
+    const bool wide = missing.size() < static_cast<size_t>(context_.threads());
+    for_each_job(missing, wide,
+                 [&](const TrainJob& job, const Context& context) { calibrate(job, context); });
+  });
+}
+
+FoldMembers Experiment::members(size_t fold) {
+  const std::vector<const TrainJob*> jobs = plan_.jobs_of(fold);
+  fold_info(fold);
+  FoldMembers result;
+  result.members.resize(jobs.size());
+  result.valid.resize(jobs.size());
+  result.test.resize(jobs.size());
+  context_.pool().run(jobs.size(), [&](size_t j) {
+    const TrainJob& job = *jobs[j];
+    for (int attempt = 0;; ++attempt) {
+      auto table = load_members(job, *store_, context_);
+      auto valid = table ? load_member_scores(kMemberValidKind, job, *store_, context_) : std::nullopt;
+      auto test = valid ? load_member_scores(kMemberTestKind, job, *store_, context_) : std::nullopt;
+      if (test) {
+        result.members[j] = std::move(*table);
+        result.valid[j] = std::move(*valid);
+        result.test[j] = std::move(*test);
+        return;
+      }
+      if (attempt > 0) throw_run("the members of {} cannot be read back", job.name);
+      expect_selected(Stage::kCalibrate, "the calibration of " + job.name);
+      calibrate(job, context_);
+    }
+  });
+  return result;
+}
+
+void Experiment::run_mix() {
+  std::vector<size_t> missing;
+  for (size_t fold = 0; fold < plan_.mix_keys.size(); ++fold)
+    if (!cached(kMixKind, plan_.mix_keys[fold], Stage::kMix)) missing.push_back(fold);
+  timed(Stage::kMix, missing.size(), plan_.mix_keys.size() - missing.size(), [&] {
+    for (const size_t fold : missing) {
+      context_.check_stop();
+      std::vector<MixRow> rows = mix_fold(plan_, fold, fold_info(fold), members(fold), context_);
+      store_->save(kMixKind, plan_.mix_keys[fold], kMixVersion, save_mix(rows), Compression::kNone);
+      mixes_[fold] = std::move(rows);
+      view_.job_done(fmt::format("fold {}", fold + 1));
+    }
+  });
+}
+
+const std::vector<MixRow>& Experiment::mix_rows(size_t fold) {
+  if (const auto it = mixes_.find(fold); it != mixes_.end()) return it->second;
+  if (const auto payload = store_->load(kMixKind, plan_.mix_keys[fold], kMixVersion, context_))
+    return mixes_[fold] = load_mix(*payload);
+  expect_selected(Stage::kMix, fmt::format("the mixture of fold {}", fold + 1));
+  std::vector<MixRow> rows = mix_fold(plan_, fold, fold_info(fold), members(fold), context_);
+  store_->save(kMixKind, plan_.mix_keys[fold], kMixVersion, save_mix(rows), Compression::kNone);
+  return mixes_[fold] = std::move(rows);
+}
+
+EvaluationResult Experiment::evaluation() {
+  if (const auto payload = store_->load(kEvaluationKind, plan_.evaluation_key, kEvaluationVersion, context_))
+    return load_evaluation(*payload);
+  expect_selected(Stage::kEvaluate, "the evaluation");
+  std::vector<FoldInfo> folds;
+  std::vector<std::vector<MixRow>> rows;
+  for (size_t fold = 0; fold < plan_.mix_keys.size(); ++fold) {
+    folds.push_back(fold_info(fold));
+    rows.push_back(mix_rows(fold));
+  }
+  EvaluationResult result = evaluate(plan_, folds, rows, context_);
+  store_->save(kEvaluationKind, plan_.evaluation_key, kEvaluationVersion, save_evaluation(result));
+  return result;
+}
+
+void Experiment::run_evaluate() {
+  const bool there = cached(kEvaluationKind, plan_.evaluation_key, Stage::kEvaluate);
+  if (!there) {
+    std::error_code ignored;
+    fs::remove(store_->path_of(kEvaluationKind, plan_.evaluation_key), ignored);
+  }
+  timed(Stage::kEvaluate, there ? 0 : 1, there ? 1 : 0, [&] {
+    const EvaluationResult result = evaluation();
+    write_bundles();
+    const Json summary = results(result);
+    write_file_atomically(directory() / "results.json", summary.dump(1) + "\n");
+    write_file_atomically(directory() / "results.md", results_table(summary, true));
+  });
+}
+
+void Experiment::run_report() {
+  timed(Stage::kReport, 1, 0, [&] {
+    const EvaluationResult result = evaluation();
+    const Json summary = results(result);
+    write_file_atomically(directory() / "results.json", summary.dump(1) + "\n");
+    write_file_atomically(directory() / "report.html", render_report(report_data(result)));
+  });
+}
+
+Json Experiment::results(const EvaluationResult& evaluation) const {
+  Json result = {{"name", plan_.config.name}, {"seed", plan_.config.seed}};
+  for (const auto& [key, value] : evaluation.summary.items()) result[key] = value;
+  // Timings of stages that an earlier run computed are kept from its results.
+  Json timing = Json::object();
+  std::ifstream in(directory() / "results.json");
+  const Json before = Json::parse(in, nullptr, false);
+  if (before.is_object() && before.contains("timing")) timing = before["timing"];
+  for (const StageTiming& t : timings_) {
+    const std::string name(to_string(t.stage));
+    if (t.jobs == 0 && timing.contains(name)) continue;
+    timing[name] = {{"seconds", t.seconds}, {"jobs", t.jobs}, {"cached", t.cached}};
+  }
+  result["timing"] = timing;
+  return result;
+}
+
+void Experiment::write_manifest() const {
+  Json manifest = {{"name", plan_.config.name}, {"version", TUNEMIX_VERSION}};
+  manifest["config"] = plan_.config.values;
+  for (const Hash128& key : plan_.fold_keys) manifest["data"].push_back(key.hex());
+  manifest["artifacts"] = plan_artifacts(plan_, *store_);
+  write_file_atomically(directory() / "manifest.json", manifest.dump(1) + "\n");
+}
+
+void Experiment::write_bundles() {
+  for (size_t fold = 0; fold < plan_.mix_keys.size(); ++fold) {
+    const fs::path file = directory() / fmt::format("bundle-fold{}.tmx", fold + 1);
+    if (bundle_is_current(file, plan_.mix_keys[fold])) continue;
+    const std::vector<MixRow>& rows = mix_rows(fold);
+    std::vector<std::vector<CalibratedModel>> tables;
+    for (const TrainJob* job : plan_.jobs_of(fold)) {
+      auto table = load_members(*job, *store_, context_);
+      if (!table) {
+        expect_selected(Stage::kCalibrate, "the calibration of " + job->name);
+        calibrate(*job, context_);
+        table = load_members(*job, *store_, context_);
+      }
+      tables.push_back(std::move(*table));
+    }
+    write_bundle(file, plan_, fold, fold_info(fold), main_row(rows), tables, *store_);
+  }
+}
+
+std::vector<StageStatus> Experiment::status() {
+  std::vector<StageStatus> result(kStages);
+  for (size_t s = 0; s < kStages; ++s) result[s].stage = static_cast<Stage>(s);
+  const auto count = [&](Stage stage, bool there, const std::string& name) {
+    StageStatus& status = result[static_cast<size_t>(stage)];
+    if (there) {
+      ++status.cached;
+      return;
+    }
+    ++status.missing;
+    status.missing_jobs.push_back(name);
+  };
+  for (size_t fold = 0; fold < plan_.fold_keys.size(); ++fold)
+    count(Stage::kData, store_->contains(kFoldKind, plan_.fold_keys[fold]), fmt::format("fold {}", fold + 1));
+  for (const TrainJob& job : plan_.jobs) {
+    count(Stage::kTrain, store_->contains(kScoresKind, job.key), job.name);
+    count(Stage::kCalibrate, store_->contains(kMembersKind, job.calibrate_key), job.name);
+  }
+  for (size_t fold = 0; fold < plan_.mix_keys.size(); ++fold)
+    count(Stage::kMix, store_->contains(kMixKind, plan_.mix_keys[fold]), fmt::format("fold {}", fold + 1));
+  const bool evaluated = store_->contains(kEvaluationKind, plan_.evaluation_key);
+  count(Stage::kEvaluate, evaluated, "evaluation");
+  count(Stage::kReport, evaluated && fs::exists(directory() / "report.html"), "report");
+  explain_missing(result, plan_, directory() / "manifest.json");
+  return result;
+}
+
+}  // namespace tunemix

@@ -1,0 +1,114 @@
+// Runs an experiment: takes from the store what is there, computes what is not, writes the run directory.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pipeline/engine/engine.h"
+#include "pipeline/run/progress.h"
+#include "pipeline/stages/evaluate.h"
+#include "pipeline/stages/fold_data.h"
+#include "pipeline/stages/mix.h"
+#include "pipeline/stages/plan.h"
+#include "pipeline/store/store.h"
+
+namespace tunemix {
+
+enum class Stage { kData, kTrain, kCalibrate, kMix, kEvaluate, kReport };
+inline constexpr size_t kStages = 6;
+std::string_view to_string(Stage stage);
+Stage parse_stage(std::string_view name);  // throws InputError with the nearest name
+
+struct RunOptions {
+  std::filesystem::path runs = "runs";
+  std::optional<Stage> only;  // this stage alone; what it needs must be in the store
+  std::optional<Stage> from;  // this stage and those after it
+  bool force = false;         // with only or from: compute again what is in the store
+};
+
+// What is there of one stage, and what changed since the last run where something is missing.
+struct StageStatus {
+  Stage stage = Stage::kData;
+  size_t cached = 0;
+  size_t missing = 0;
+  std::vector<std::string> reasons;
+  std::vector<std::string> missing_jobs;
+};
+
+struct StageTiming {
+  Stage stage = Stage::kData;
+  double seconds = 0;
+  size_t jobs = 0;
+  size_t cached = 0;
+};
+
+class Experiment {
+ public:
+  Experiment(Config config, RunOptions options, const Context& context, ProgressView& view);
+
+  void run();
+  std::vector<StageStatus> status();
+
+  const Plan& plan() const { return plan_; }
+  ArtifactStore& store() { return *store_; }
+  std::filesystem::path directory() const { return options_.runs / plan_.config.name; }
+
+  // What the stages made, from the store or computed as the options allow.
+  const FoldInfo& fold_info(size_t fold);
+  const std::vector<MixRow>& mix_rows(size_t fold);
+  EvaluationResult evaluation();
+  // results.json of this run: the evaluation, timings, and what the run was.
+  nlohmann::ordered_json results(const EvaluationResult& evaluation) const;
+  // Everything that the report shows.
+  nlohmann::ordered_json report_data(const EvaluationResult& evaluation);
+
+  // Runs one training job by number: what a task of a job array does.
+  void run_job(size_t job);
+
+ private:
+  bool selected(Stage stage) const;
+  bool cached(const char* kind, const Hash128& key, Stage stage) const;
+  void expect_selected(Stage stage, const std::string& what) const;
+
+  void run_data();
+  void run_train();
+  void run_calibrate();
+  void run_mix();
+  void run_evaluate();
+  void run_report();
+  template <typename Body>
+  void timed(Stage stage, size_t jobs, size_t cached, Body body);
+
+  const FoldFeatures& features(size_t fold, const Context& context);
+  void train(const TrainJob& job, const Context& context);
+  TrainResult scores(const TrainJob& job, const Context& context);
+  void calibrate(const TrainJob& job, const Context& context);
+  FoldMembers members(size_t fold);
+  // Calls body(job, context) for every job: side by side on one thread each, or one after the other on all
+  // threads.
+  void for_each_job(const std::vector<const TrainJob*>& jobs, bool wide,
+                    const std::function<void(const TrainJob&, const Context&)>& body);
+  bool wide_jobs(size_t fold, size_t jobs);
+  void write_manifest() const;
+  void write_bundles();
+
+  RunOptions options_;
+  const Context& context_;
+  ProgressView& view_;
+  std::unique_ptr<ArtifactStore> store_;
+  Plan plan_;
+  std::recursive_mutex data_mutex_;
+  std::map<size_t, FoldInfo> infos_;
+  std::map<size_t, std::vector<MixRow>> mixes_;
+  std::optional<size_t> features_fold_;
+  std::unique_ptr<FoldFeatures> features_;
+  std::vector<StageTiming> timings_;
+};
+
+}  // namespace tunemix

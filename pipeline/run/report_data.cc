@@ -1,0 +1,119 @@
+// Gathers what the report shows.
+#include <algorithm>
+
+#include "pipeline/run/bundle_writer.h"
+#include "pipeline/run/experiment.h"
+
+namespace tunemix {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Feature use and bandit probabilities of so many features are shown.
+constexpr size_t kShownFeatures = 12;
+
+Json describe_split(size_t fold, const char* name, const SplitInfo& split, int labels, size_t features) {
+  std::vector<size_t> counts(static_cast<size_t>(labels), 0);
+  for (const int32_t label : split.labels) ++counts[static_cast<size_t>(label)];
+  size_t empty = 0;
+  for (size_t q = 0; q < split.queries.size(); ++q) {
+    const auto begin = split.labels.begin() + static_cast<ptrdiff_t>(split.queries.begin(q));
+    const auto end = split.labels.begin() + static_cast<ptrdiff_t>(split.queries.end(q));
+    empty += std::all_of(begin, end, [](int32_t label) { return label == 0; }) ? 1 : 0;
+  }
+  return {{"fold", fold + 1},
+          {"split", name},
+          {"documents", split.labels.size()},
+          {"queries", split.queries.size()},
+          {"features", features},
+          {"labels", counts},
+          {"empty_queries", empty}};
+}
+
+void add_members(Json& out, const Plan& plan, size_t fold, const MixRow& row) {
+  const std::vector<const TrainJob*> jobs = plan.jobs_of(fold);
+  for (size_t i = 0; i < row.sources.size(); ++i) {
+    const Member& member = row.mixture.members()[i];
+    const LearnerSpec& learner = plan.config.learners[jobs[row.sources[i].job]->learner];
+    Json entry = {{"fold", fold + 1},
+                  {"family", member.family},
+                  {"kind", to_string(member.kind)},
+                  {"calibration", member.calibration},
+                  {"model", fmt::format("{} bag={}", learner.title(), member.bag + 1)}};
+    entry["iterations"] = member.checkpoint > 0 ? Json(member.checkpoint) : Json(nullptr);
+    entry["C"] = nullptr;
+    if (learner.type == "svm") entry["C"] = std::stod(member.model.substr(member.model.rfind('=') + 1));
+    entry["valid_ndcg@10"] = row.diagnostics[i].ndcg;
+    entry["weight"] = row.diagnostics[i].weight;
+    entry["variance_share"] = row.diagnostics[i].variance_share;
+    out.push_back(std::move(entry));
+  }
+}
+
+}  // namespace
+
+Json Experiment::report_data(const EvaluationResult& evaluation) {
+  const Json summary = results(evaluation);
+  Json data = {{"name", plan_.config.name}, {"version", TUNEMIX_VERSION}, {"seed", plan_.config.seed}};
+  const size_t folds = plan_.fold_keys.size();
+  for (const char* key : {"rows", "ndcg_at", "choices"}) data[key] = summary[key];
+  size_t empty = 0;
+  size_t queries = 0;
+  for (size_t fold = 0; fold < folds; ++fold) {
+    const FoldInfo& info = fold_info(fold);
+    data["labels"] = std::max(data.value("labels", 0), info.labels);
+    data["data"].push_back(describe_split(fold, "train", info.train, info.labels, info.features));
+    data["data"].push_back(describe_split(fold, "valid", info.valid, info.labels, info.features));
+    data["data"].push_back(describe_split(fold, "test", info.test, info.labels, info.features));
+    empty += data["data"].back()["empty_queries"].get<size_t>();
+    queries += data["data"].back()["queries"].get<size_t>();
+    const MixRow& row = main_row(mix_rows(fold));
+    add_members(data["members"], plan_, fold, row);
+    for (const GridPoint& point : row.grid)
+      data["surface"].push_back({{"fold", fold + 1},
+                                 {"row", row.name},
+                                 {"c", point.c},
+                                 {"iterations", point.checkpoint},
+                                 {"ndcg", point.ndcg}});
+  }
+  data["notes"].push_back(
+      fmt::format("{} of {} test queries have no relevant document; the tools disagree on what those count.",
+                  empty, queries));
+
+  // Feature use and bandit of each boosted learner: the use averaged over folds and bags, the bandit of the
+  // first.
+  for (size_t l = 0; l < plan_.config.learners.size(); ++l) {
+    const LearnerSpec& learner = plan_.config.learners[l];
+    if (learner.type == "svm") continue;
+    std::vector<double> use;
+    size_t models = 0;
+    for (const TrainJob& job : plan_.jobs) {
+      if (job.learner != l) continue;
+      const TrainResult result = scores(job, context_);
+      use.resize(std::max(use.size(), result.feature_use.size()));
+      for (size_t j = 0; j < result.feature_use.size(); ++j) use[j] += result.feature_use[j];
+      if (models++ == 0)
+        for (const auto& point : result.bandit)
+          data["bandit"].push_back({{"model", learner.title()},
+                                    {"round", point.round},
+                                    {"feature", point.feature + 1},
+                                    {"probability", point.probability}});
+    }
+    std::vector<size_t> order(use.size());
+    for (size_t j = 0; j < order.size(); ++j) order[j] = j;
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return use[a] > use[b]; });
+    order.resize(std::min(order.size(), kShownFeatures));
+    for (const size_t j : order)
+      data["features"].push_back(
+          {{"model", learner.title()}, {"feature", j + 1}, {"use", use[j] / static_cast<double>(models)}});
+  }
+  for (const auto& [stage, entry] : summary["timing"].items()) {
+    Json timing = {{"stage", stage}};
+    timing.update(entry);
+    data["timing"].push_back(std::move(timing));
+  }
+  data["config"] = plan_.config.resolved;
+  return data;
+}
+
+}  // namespace tunemix

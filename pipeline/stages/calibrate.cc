@@ -1,0 +1,85 @@
+#include "pipeline/stages/calibrate.h"
+
+namespace tunemix {
+
+std::vector<CalibrationSpec> calibration_specs(const CalibrateConfig& config) {
+  std::vector<CalibrationSpec> specs;
+  for (const std::string& target : config.cpc)
+    specs.push_back(CalibrationSpec::cpc(parse_cpc_target(target)));
+  for (const std::string& regressor : config.regressors)
+    for (const std::string& target : config.targets)
+      specs.push_back(CalibrationSpec::rbc(parse_regressor(regressor), parse_rbc_target(target)));
+  return specs;
+}
+
+void run_calibrate_job(const Plan& plan, const TrainJob& job, const FoldInfo& info, const TrainResult& scores,
+                       const ArtifactStore& store, const Context& context) {
+  const std::vector<CalibrationSpec> specs = calibration_specs(plan.config.calibrate);
+  const std::vector<double> grades = fold_grades(plan.config, info.labels);
+  const QuerySplit split = bag_split(plan.config, info.train.queries, job.fold, job.bag);
+  const SplitInfo calibration = select_info(info.train, split.calibration);
+
+  BinaryWriter members;
+  members.put<uint64_t>(scores.models.size() * specs.size());
+  const size_t valid_size = info.valid.labels.size();
+  const size_t test_size = info.test.labels.size();
+  std::vector<float> valid(scores.models.size() * specs.size() * valid_size);
+  std::vector<float> test(scores.models.size() * specs.size() * test_size);
+  size_t at = 0;
+  for (size_t m = 0; m < scores.models.size(); ++m) {
+    context.check_stop();
+    const ModelScores& model = scores.models[m];
+    model.valid.expect_data(info.valid.fingerprint);
+    model.test.expect_data(info.test.fingerprint);
+    const CalibrationInput input{model.calibration, calibration.labels, calibration.queries, grades,
+                                 model.range};
+    const uint64_t seed =
+        derive_seed(plan.job_seed(job), fmt::format("calibrate/{}/{}", model.iterations, model.C));
+    for (const Calibrator& calibrator : fit_calibrators(specs, input, CalibrationOptions{}, seed, context)) {
+      for (const std::string& warning : calibrator.report().warnings)
+        context.log(LogLevel::kDebug, fmt::format("{}: {}: {}", job.name, calibrator.spec().name(), warning));
+      calibrator.apply(model.valid, std::span(valid).subspan(at * valid_size, valid_size), context);
+      calibrator.apply(model.test, std::span(test).subspan(at * test_size, test_size), context);
+      members.put<uint64_t>(m);
+      members.put<int32_t>(model.iterations);
+      members.put(model.C);
+      calibrator.save(members);
+      ++at;
+    }
+  }
+  // Scores do not compress; the table of members comes last, since it tells that all is there.
+  BinaryWriter out;
+  out.put(valid);
+  store.save(kMemberValidKind, job.calibrate_key, kMembersVersion, out.bytes(), Compression::kNone);
+  out = BinaryWriter();
+  out.put(test);
+  store.save(kMemberTestKind, job.calibrate_key, kMembersVersion, out.bytes(), Compression::kNone);
+  store.save(kMembersKind, job.calibrate_key, kMembersVersion, members.bytes());
+}
+
+std::optional<std::vector<CalibratedModel>> load_members(const TrainJob& job, const ArtifactStore& store,
+                                                         const Context& context) {
+  const auto payload = store.load(kMembersKind, job.calibrate_key, kMembersVersion, context);
+  if (!payload) return std::nullopt;
+  BinaryReader in(*payload, "members of " + job.name);
+  std::vector<CalibratedModel> members;
+  const size_t count = in.get_count(1);
+  for (size_t i = 0; i < count; ++i) {
+    const auto model = in.get<uint64_t>();
+    const auto iterations = in.get<int32_t>();
+    const auto C = in.get<double>();
+    members.push_back({model, iterations, C, Calibrator::load(in)});
+  }
+  in.expect_end();
+  return members;
+}
+
+std::optional<std::vector<float>> load_member_scores(const char* kind, const TrainJob& job,
+                                                     const ArtifactStore& store, const Context& context) {
+  const auto payload = store.load(kind, job.calibrate_key, kMembersVersion, context);
+  if (!payload) return std::nullopt;
+  BinaryReader in(*payload, "member scores of " + job.name);
+  return in.get_vector<float>();
+}
+
+}  // namespace tunemix

@@ -1,0 +1,36 @@
+// The calibrate stage: every calibration of every model of a training job becomes a member: a calibrator, and
+// its scores of the validation and test documents.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pipeline/stages/fold_data.h"
+#include "pipeline/stages/plan.h"
+#include "pipeline/stages/train.h"
+#include "tunemix/calibrate/calibrator.h"
+
+namespace tunemix {
+
+struct CalibratedModel {
+  size_t model = 0;  // of the training job's models
+  int iterations = 0;
+  double C = 0;
+  Calibrator calibrator;
+};
+
+std::vector<CalibrationSpec> calibration_specs(const CalibrateConfig& config);
+
+// Fits and stores the members of a job, given its scores.
+void run_calibrate_job(const Plan& plan, const TrainJob& job, const FoldInfo& info, const TrainResult& scores,
+                       const ArtifactStore& store, const Context& context);
+
+// Nothing where an artifact is missing or damaged.
+std::optional<std::vector<CalibratedModel>> load_members(const TrainJob& job, const ArtifactStore& store,
+                                                         const Context& context);
+// Members x documents of the split that `kind` stands for.
+std::optional<std::vector<float>> load_member_scores(const char* kind, const TrainJob& job,
+                                                     const ArtifactStore& store, const Context& context);
+
+}  // namespace tunemix

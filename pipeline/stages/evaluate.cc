@@ -1,0 +1,222 @@
+#include "pipeline/stages/evaluate.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tunemix/metric/evaluator.h"
+
+namespace tunemix {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Values of one row, split and tool over the folds: the mean of the folds' means, with their standard errors
+// added in quadrature.
+struct Average {
+  double sum = 0;
+  double variance = 0;
+  size_t count = 0;
+  void add(double mean, double standard_error) {
+    sum += mean;
+    variance += standard_error * standard_error;
+    ++count;
+  }
+  double mean() const { return sum / static_cast<double>(count); }
+  double standard_error() const { return std::sqrt(variance) / static_cast<double>(count); }
+};
+
+MetricPolicy policy_of(const Config& config, const std::string& tool) {
+  MetricPolicy policy = preset(tool);
+  policy_options().set(policy, "err-max", config.evaluate.err_max);
+  return policy;
+}
+
+// JSON has no NaN: a standard error of a single query is null.
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+struct RowEvaluations {
+  std::string row;
+  std::vector<std::vector<Evaluation>> folds;  // [fold][tool]
+};
+
+std::vector<RowEvaluations> evaluate_split(const Plan& plan, const std::vector<FoldInfo>& folds,
+                                           const std::vector<std::vector<MixRow>>& rows, bool test,
+                                           const Context& context) {
+  std::vector<MetricPolicy> policies;
+  for (const std::string& tool : plan.config.evaluate.tools) policies.push_back(policy_of(plan.config, tool));
+  std::vector<RowEvaluations> result(rows[0].size());
+  for (size_t fold = 0; fold < folds.size(); ++fold) {
+    const SplitInfo& split = test ? folds[fold].test : folds[fold].valid;
+    for (MetricPolicy& policy : policies)
+      if (plan.config.evaluate.err_max == "auto") policy.err_max = std::exp2(folds[fold].labels - 1);
+    const Evaluator evaluator(split.queries, split.labels, split.names, policies, 10);
+    for (size_t r = 0; r < rows[fold].size(); ++r) {
+      const std::vector<float>& scores = test ? rows[fold][r].test : rows[fold][r].valid;
+      result[r].row = rows[fold][r].name;
+      result[r].folds.push_back(
+          evaluator(std::vector<double>(scores.begin(), scores.end()), context.pool(), true));
+    }
+  }
+  return result;
+}
+
+void add_rows(Json& summary, const Config& config, const std::string& split,
+              const std::vector<RowEvaluations>& rows) {
+  for (size_t tool = 0; tool < config.evaluate.tools.size(); ++tool)
+    for (const RowEvaluations& row : rows) {
+      Average ndcg;
+      Average err;
+      Average map;
+      Json folds = Json::array();
+      const MeasureTable& m = row.folds[0][tool].measures;
+      for (size_t fold = 0; fold < row.folds.size(); ++fold) {
+        const Evaluation& e = row.folds[fold][tool];
+        ndcg.add(e.ndcg(10), e.standard_error[m.ndcg(10)]);
+        err.add(e.mean[m.err()], e.standard_error[m.err()]);
+        map.add(e.mean[m.map()], e.standard_error[m.map()]);
+        folds.push_back({{"fold", fold + 1},
+                         {"ndcg@10", e.ndcg(10)},
+                         {"stderr", number(e.standard_error[m.ndcg(10)])},
+                         {"err", number(e.mean[m.err()])},
+                         {"queries", e.queries},
+                         {"empty_queries", e.empty_queries},
+                         {"short_queries", e.short_queries}});
+      }
+      summary["rows"].push_back({{"name", row.row},
+                                 {"split", split},
+                                 {"tool", config.evaluate.tools[tool]},
+                                 {"ndcg@10", ndcg.mean()},
+                                 {"stderr", number(ndcg.standard_error())},
+                                 {"err", number(err.mean())},
+                                 {"err_stderr", number(err.standard_error())},
+                                 {"map", number(map.mean())},
+                                 {"folds", folds},
+                                 {"best", false}});
+      for (size_t k = 1; k <= 10; ++k) {
+        Average at;
+        for (const auto& fold : row.folds) at.add(fold[tool].ndcg(k), fold[tool].standard_error[m.ndcg(k)]);
+        summary["ndcg_at"].push_back({{"row", row.row},
+                                      {"tool", config.evaluate.tools[tool]},
+                                      {"split", split},
+                                      {"k", k},
+                                      {"ndcg", at.mean()},
+                                      {"stderr", number(at.standard_error())}});
+      }
+    }
+}
+
+void mark_best(Json& rows) {
+  for (Json& row : rows) {
+    double best = -1;
+    for (const Json& other : rows)
+      if (other["split"] == row["split"] && other["tool"] == row["tool"])
+        best = std::max(best, other["ndcg@10"].get<double>());
+    row["best"] = row["ndcg@10"].get<double>() == best;
+  }
+}
+
+}  // namespace
+
+EvaluationResult evaluate(const Plan& plan, const std::vector<FoldInfo>& folds,
+                          const std::vector<std::vector<MixRow>>& rows, const Context& context) {
+  for (const auto& fold : rows)
+    for (size_t r = 0; r < fold.size(); ++r)
+      if (fold.size() != rows[0].size() || fold[r].name != rows[0][r].name)
+        throw InternalError("the folds have different rows");
+  EvaluationResult result;
+  result.summary = {{"rows", Json::array()}, {"ndcg_at", Json::array()}, {"choices", Json::array()}};
+  for (const bool test : {true, false}) {
+    const auto evaluated = evaluate_split(plan, folds, rows, test, context);
+    add_rows(result.summary, plan.config, test ? "test" : "valid", evaluated);
+    if (!test) continue;
+    for (const RowEvaluations& row : evaluated)
+      for (size_t fold = 0; fold < row.folds.size(); ++fold) {
+        const Evaluation& e = row.folds[fold][0];
+        QueryValues values{row.row, fold, {}, {}};
+        for (size_t q = 0; q < e.queries; ++q) {
+          const double* at = e.per_query.data() + q * e.measures.columns();
+          values.ndcg.push_back(at[e.measures.ndcg(10)]);
+          values.err.push_back(at[e.measures.err()]);
+        }
+        result.per_query.push_back(std::move(values));
+      }
+  }
+  mark_best(result.summary["rows"]);
+  for (size_t fold = 0; fold < rows.size(); ++fold)
+    for (const MixRow& row : rows[fold]) {
+      Json choice = {{"fold", fold + 1}, {"row", row.name}, {"c", row.mixture.c()}};
+      choice["iterations"] = row.mixture.checkpoint() > 0 ? Json(row.mixture.checkpoint()) : Json(nullptr);
+      choice["valid_ndcg@10"] = row.validation;
+      if (row.grid.empty()) {
+        choice["c"] = nullptr;
+        choice["member"] = row.mixture.members()[0].name();
+      }
+      result.summary["choices"].push_back(std::move(choice));
+    }
+  return result;
+}
+
+std::vector<uint8_t> save_evaluation(const EvaluationResult& result) {
+  BinaryWriter out;
+  out.put(result.summary.dump());
+  out.put<uint64_t>(result.per_query.size());
+  for (const QueryValues& values : result.per_query) {
+    out.put(values.row);
+    out.put<uint64_t>(values.fold);
+    out.put(values.ndcg);
+    out.put(values.err);
+  }
+  return {out.bytes().begin(), out.bytes().end()};
+}
+
+EvaluationResult load_evaluation(std::span<const uint8_t> payload) {
+  BinaryReader in(payload, "evaluation artifact");
+  EvaluationResult result;
+  result.summary = Json::parse(in.get_string());
+  const size_t count = in.get_count(1);
+  for (size_t i = 0; i < count; ++i) {
+    QueryValues values;
+    values.row = in.get_string();
+    values.fold = in.get<uint64_t>();
+    values.ndcg = in.get_vector<double>();
+    values.err = in.get_vector<double>();
+    result.per_query.push_back(std::move(values));
+  }
+  in.expect_end();
+  return result;
+}
+
+std::string results_table(const Json& results, bool markdown) {
+  std::string tool;
+  std::string out;
+  for (const Json& row : results["rows"]) {
+    if (row["split"] != "test") continue;
+    if (tool.empty()) {
+      tool = row["tool"].get<std::string>();
+      const std::string header = fmt::format("{} NDCG@10", tool);
+      out += markdown ? fmt::format("| row | {} | std. error | {} ERR | folds |\n|---|---|---|---|---|\n",
+                                    header, tool)
+                      : fmt::format("  {:<14}{:>16}{:>12}{:>12}   {}\n", "row", header, "std. error",
+                                    tool + " ERR", "folds");
+    }
+    if (row["tool"] != tool) break;
+    std::string folds;
+    for (const Json& fold : row["folds"])
+      folds += fmt::format("{}{:.4f}", folds.empty() ? "" : " ", fold["ndcg@10"].get<double>());
+    const bool best = row["best"].get<bool>();
+    const std::string name = row["name"].get<std::string>();
+    const std::string error =
+        row["stderr"].is_null() ? "-" : fmt::format("{:.4f}", row["stderr"].get<double>());
+    const std::string err = row["err"].is_null() ? "-" : fmt::format("{:.4f}", row["err"].get<double>());
+    const double ndcg = row["ndcg@10"].get<double>();
+    if (markdown)
+      out += fmt::format("| {0}{1}{0} | {0}{2:.4f}{0} | {3} | {4} | {5} |\n", best ? "**" : "", name, ndcg,
+                         error, err, folds);
+    else
+      out += fmt::format("{} {:<14}{:>16.4f}{:>12}{:>12}   {}\n", best ? "*" : " ", name, ndcg, error, err,
+                         folds);
+  }
+  return out;
+}
+
+}  // namespace tunemix

@@ -1,0 +1,38 @@
+// The evaluate stage: every row of the results on every fold, under every tool; and the results as JSON and
+// tables.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "pipeline/stages/fold_data.h"
+#include "pipeline/stages/mix.h"
+#include "pipeline/stages/plan.h"
+
+namespace tunemix {
+
+// The headline measures of one row on one fold, by query: what `compare` tests.
+struct QueryValues {
+  std::string row;
+  size_t fold = 0;
+  std::vector<double> ndcg;  // NDCG@10
+  std::vector<double> err;
+};
+
+struct EvaluationResult {
+  // "rows", "ndcg_at", "choices" as results.json has them.
+  nlohmann::ordered_json summary;
+  std::vector<QueryValues> per_query;  // of the test split under the first tool
+};
+
+EvaluationResult evaluate(const Plan& plan, const std::vector<FoldInfo>& folds,
+                          const std::vector<std::vector<MixRow>>& rows, const Context& context);
+
+std::vector<uint8_t> save_evaluation(const EvaluationResult& result);
+EvaluationResult load_evaluation(std::span<const uint8_t> payload);
+
+// The rows of the test split under the first tool, for a terminal and as Markdown.
+std::string results_table(const nlohmann::ordered_json& results, bool markdown);
+
+}  // namespace tunemix

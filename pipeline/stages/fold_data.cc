@@ -1,0 +1,192 @@
+#include "pipeline/stages/fold_data.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "tunemix/data/letor_reader.h"
+#include "tunemix/data/synthetic.h"
+#include "tunemix/metric/selection.h"
+
+namespace tunemix {
+namespace {
+
+constexpr uint32_t kDataVersion = 1;
+
+std::vector<std::filesystem::path> paths_of(const Config& config, const std::vector<std::string>& files) {
+  std::vector<std::filesystem::path> paths;
+  for (const std::string& file : files) paths.push_back(std::filesystem::path(config.data.root) / file);
+  return paths;
+}
+
+void hash_files(const Config& config, const std::vector<std::string>& files, ArtifactStore& store,
+                Hasher& hasher) {
+  hasher.number(files.size());
+  for (const auto& path : paths_of(config, files)) {
+    const Hash128 hash = store.file_hash(path);
+    hasher.number(hash.high).number(hash.low);
+    // LightGBM's group sizes belong to the content.
+    const std::filesystem::path groups = path.string() + ".query";
+    if (std::filesystem::exists(groups)) hasher.number(store.file_hash(groups).low);
+  }
+}
+
+FoldFeatures generate_fold(const Config& config, size_t fold, const Context& context) {
+  SyntheticOptions options = synthetic_preset(config.data.synthetic.preset);
+  if (config.data.synthetic.queries > 0) options.queries = static_cast<size_t>(config.data.synthetic.queries);
+  options.seed = derive_seed(config.seed, fmt::format("synthetic/{}", fold));
+  const Dataset all = make_synthetic(options, context);
+  // 60 / 20 / 20 percent of the queries.
+  const size_t queries = all.queries().size();
+  if (queries < 5) throw_input("data.synthetic.queries is {}; expected at least 5", queries);
+  std::vector<size_t> order(queries);
+  std::iota(order.begin(), order.end(), size_t{0});
+  const std::span<const size_t> view(order);
+  const size_t valid = queries * 3 / 5;
+  const size_t test = queries * 4 / 5;
+  return {all.select_queries(view.subspan(0, valid)), all.select_queries(view.subspan(valid, test - valid)),
+          all.select_queries(view.subspan(test))};
+}
+
+SplitInfo describe(const Dataset& data) {
+  return {{data.labels().begin(), data.labels().end()},
+          data.queries(),
+          data.names(),
+          {data.source_rows().begin(), data.source_rows().end()},
+          data.fingerprint()};
+}
+
+void save_split(BinaryWriter& out, const SplitInfo& split) {
+  out.put(split.labels);
+  out.put(std::vector<uint64_t>(split.queries.offsets().begin(), split.queries.offsets().end()));
+  for (const std::string& id : split.queries.ids()) out.put(id);
+  out.put<uint8_t>(split.names.size() > 0);
+  for (size_t i = 0; i < split.names.size(); ++i) out.put(split.names[i]);
+  out.put(split.source_rows);
+  out.put(split.fingerprint.high);
+  out.put(split.fingerprint.low);
+}
+
+SplitInfo load_split(BinaryReader& in) {
+  SplitInfo split;
+  split.labels = in.get_vector<int32_t>();
+  const auto offsets = in.get_vector<uint64_t>();
+  std::vector<std::string> ids;
+  for (size_t q = 0; q + 1 < offsets.size(); ++q) ids.push_back(in.get_string());
+  split.queries = QueryIndex({offsets.begin(), offsets.end()}, std::move(ids));
+  if (in.get<uint8_t>() != 0)
+    for (size_t i = 0; i < split.labels.size(); ++i) split.names.add(in.get_string());
+  split.source_rows = in.get_vector<uint32_t>();
+  split.fingerprint.high = in.get<uint64_t>();
+  split.fingerprint.low = in.get<uint64_t>();
+  return split;
+}
+
+}  // namespace
+
+Hash128 fold_key(const Config& config, size_t fold, ArtifactStore& store) {
+  Hasher hasher;
+  hasher.text("data").number(kDataVersion);
+  hasher.number(static_cast<uint64_t>(config.data.labels))
+      .number(static_cast<uint64_t>(config.data.max_feature_id));
+  if (config.data.folds.empty()) {
+    hasher.text(config.data.synthetic.preset).number(static_cast<uint64_t>(config.data.synthetic.queries));
+    hasher.number(config.seed).number(fold);
+  } else {
+    const FoldFiles& files = config.data.folds[fold];
+    for (const auto* split : {&files.train, &files.valid, &files.test})
+      hash_files(config, *split, store, hasher);
+  }
+  return hasher.digest();
+}
+
+FoldFeatures read_fold(const Config& config, size_t fold, const Context& context) {
+  if (config.data.folds.empty()) return generate_fold(config, fold, context);
+  const FoldFiles& files = config.data.folds[fold];
+  LetorOptions options;
+  options.num_labels = config.data.labels;
+  options.max_feature_id = static_cast<size_t>(config.data.max_feature_id);
+  const auto read = [&](const std::vector<std::string>& list) {
+    return read_letor(paths_of(config, list), options, context);
+  };
+  Dataset train = read(files.train);
+  options.num_labels = config.data.labels > 0 ? config.data.labels : std::max(2, train.max_label() + 1);
+  Dataset valid = read(files.valid);
+  Dataset test = read(files.test);
+  // A feature that one split never writes is 0 there.
+  const size_t widest = std::max({train.features(), valid.features(), test.features()});
+  options.num_features = widest;
+  if (train.features() < widest) train = read(files.train);
+  if (valid.features() < widest) valid = read(files.valid);
+  if (test.features() < widest) test = read(files.test);
+  return {std::move(train), std::move(valid), std::move(test)};
+}
+
+FoldInfo describe_fold(const Config& config, const FoldFeatures& features) {
+  FoldInfo info;
+  info.labels = config.data.labels > 0 ? config.data.labels : std::max(2, features.train.max_label() + 1);
+  info.features = features.train.features();
+  info.train = describe(features.train);
+  info.valid = describe(features.valid);
+  info.test = describe(features.test);
+  return info;
+}
+
+FoldFeatures standardize_fold(FoldFeatures features, Standardize mode, const Context& context) {
+  if (mode == Standardize::kNone) return features;
+  return {standardize(std::move(features.train), mode, context),
+          standardize(std::move(features.valid), mode, context),
+          standardize(std::move(features.test), mode, context)};
+}
+
+std::vector<uint8_t> save_fold_info(const FoldInfo& info) {
+  BinaryWriter out;
+  out.put<int32_t>(info.labels);
+  out.put<uint64_t>(info.features);
+  for (const SplitInfo* split : {&info.train, &info.valid, &info.test}) save_split(out, *split);
+  return {out.bytes().begin(), out.bytes().end()};
+}
+
+FoldInfo load_fold_info(std::span<const uint8_t> payload) {
+  BinaryReader in(payload, "data artifact");
+  FoldInfo info;
+  info.labels = in.get<int32_t>();
+  info.features = in.get<uint64_t>();
+  for (SplitInfo* split : {&info.train, &info.valid, &info.test}) *split = load_split(in);
+  in.expect_end();
+  return info;
+}
+
+QuerySplit bag_split(const Config& config, const QueryIndex& train, size_t fold, int bag) {
+  return split_queries(train, config.data.calibration_fraction,
+                       Random(config.seed, fmt::format("calibration/{}/{}", fold, bag)));
+}
+
+SplitInfo select_info(const SplitInfo& info, std::span<const size_t> queries) {
+  SplitInfo result;
+  std::vector<size_t> offsets = {0};
+  std::vector<std::string> ids;
+  for (const size_t q : queries) {
+    result.labels.insert(result.labels.end(),
+                         info.labels.begin() + static_cast<ptrdiff_t>(info.queries.begin(q)),
+                         info.labels.begin() + static_cast<ptrdiff_t>(info.queries.end(q)));
+    offsets.push_back(result.labels.size());
+    ids.push_back(info.queries.id(q));
+  }
+  result.queries = QueryIndex(std::move(offsets), std::move(ids));
+  return result;
+}
+
+size_t fold_count(const Config& config) {
+  return config.data.folds.empty() ? static_cast<size_t>(config.data.synthetic.folds)
+                                   : config.data.folds.size();
+}
+
+std::vector<double> fold_grades(const Config& config, int labels) {
+  if (config.data.grades.empty()) return exponential_grades(labels);
+  if (config.data.grades.size() < static_cast<size_t>(labels))
+    throw_input("data.grades has {} values; expected one for each of the {} labels",
+                config.data.grades.size(), labels);
+  return config.data.grades;
+}
+
+}  // namespace tunemix

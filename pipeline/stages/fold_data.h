@@ -1,0 +1,57 @@
+// The data of one fold: what the later stages know of it (FoldInfo, cached), and its features (FoldFeatures,
+// read again whenever a model has to be trained).
+#pragma once
+
+#include <vector>
+
+#include "pipeline/config/config.h"
+#include "pipeline/store/store.h"
+#include "tunemix/core/context.h"
+#include "tunemix/data/dataset.h"
+#include "tunemix/data/split.h"
+
+namespace tunemix {
+
+struct SplitInfo {
+  std::vector<int32_t> labels;
+  QueryIndex queries;
+  NameTable names;
+  std::vector<uint32_t> source_rows;  // of each document in its files; empty in file order
+  Hash128 fingerprint;
+};
+
+struct FoldInfo {
+  int labels = 0;       // K
+  size_t features = 0;  // as read, before standardisation
+  SplitInfo train;
+  SplitInfo valid;
+  SplitInfo test;
+};
+
+struct FoldFeatures {
+  Dataset train;
+  Dataset valid;
+  Dataset test;
+};
+
+// Of the fold's content and of the options that its reading depends on; reads no features.
+Hash128 fold_key(const Config& config, size_t fold, ArtifactStore& store);
+
+// Reads the files (or generates the preset) without standardisation; throws InputError naming file and line.
+FoldFeatures read_fold(const Config& config, size_t fold, const Context& context);
+FoldInfo describe_fold(const Config& config, const FoldFeatures& features);
+FoldFeatures standardize_fold(FoldFeatures features, Standardize mode, const Context& context);
+
+std::vector<uint8_t> save_fold_info(const FoldInfo& info);
+FoldInfo load_fold_info(std::span<const uint8_t> payload);
+
+// The train/calibration split of one bag.
+QuerySplit bag_split(const Config& config, const QueryIndex& train, size_t fold, int bag);
+// The labels and queries of some queries of a split.
+SplitInfo select_info(const SplitInfo& info, std::span<const size_t> queries);
+
+size_t fold_count(const Config& config);
+// 2^l - 1, or the config's grades; throws InputError when there are fewer grades than labels.
+std::vector<double> fold_grades(const Config& config, int labels);
+
+}  // namespace tunemix

@@ -1,0 +1,108 @@
+#include "pipeline/stages/mix.h"
+
+#include <algorithm>
+
+namespace tunemix {
+namespace {
+
+struct Gathered {
+  std::vector<Member> members;
+  std::vector<MemberRef> refs;
+};
+
+Gathered gather(const Plan& plan, size_t fold, const FoldMembers& fold_members) {
+  Gathered result;
+  const std::vector<const TrainJob*> jobs = plan.jobs_of(fold);
+  for (uint32_t j = 0; j < jobs.size(); ++j) {
+    const LearnerSpec& learner = plan.config.learners[jobs[j]->learner];
+    for (uint32_t m = 0; m < fold_members.members[j].size(); ++m) {
+      const CalibratedModel& model = fold_members.members[j][m];
+      Member member;
+      member.family = learner.family();
+      member.kind = model.calibrator.spec().kind;
+      member.checkpoint = model.iterations;
+      member.model =
+          learner.type == "svm" ? fmt::format("{} C={}", learner.title(), model.C) : learner.title();
+      member.bag = jobs[j]->bag;
+      member.calibration = model.calibrator.spec().name();
+      result.members.push_back(std::move(member));
+      result.refs.push_back({j, m});
+    }
+  }
+  return result;
+}
+
+MemberSource source_of(const std::vector<std::vector<float>>& scores, const std::vector<MemberRef>& refs,
+                       size_t documents) {
+  return [&scores, &refs, documents](size_t member, size_t first, std::span<float> out) {
+    const MemberRef& ref = refs[member];
+    const float* from = scores[ref.job].data() + ref.member * documents + first;
+    std::copy(from, from + out.size(), out.begin());
+  };
+}
+
+}  // namespace
+
+std::vector<MixRow> mix_fold(const Plan& plan, size_t fold, const FoldInfo& info, const FoldMembers& members,
+                             const Context& context) {
+  const Gathered all = gather(plan, fold, members);
+  const std::vector<double> grades = fold_grades(plan.config, info.labels);
+  const ValidationData validation{info.valid.queries, info.valid.labels, grades};
+  const std::vector<Variant> variants = standard_variants(all.members);
+  const size_t valid_size = info.valid.labels.size();
+  const size_t test_size = info.test.labels.size();
+  std::vector<MixRow> rows;
+  for (MixResult& result : mix(all.members, source_of(members.valid, all.refs, valid_size), validation,
+                               variants, plan.config.mix, context)) {
+    MixRow row;
+    row.name = result.variant.name;
+    for (const size_t source : result.sources) row.sources.push_back(all.refs[source]);
+    row.validation = result.validation;
+    row.grid = std::move(result.grid);
+    row.diagnostics = std::move(result.diagnostics);
+    row.valid.resize(valid_size);
+    row.test.resize(test_size);
+    result.mixture.apply(source_of(members.valid, row.sources, valid_size), info.valid.queries, row.valid,
+                         context);
+    result.mixture.apply(source_of(members.test, row.sources, test_size), info.test.queries, row.test,
+                         context);
+    row.mixture = std::move(result.mixture);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::vector<uint8_t> save_mix(const std::vector<MixRow>& rows) {
+  BinaryWriter out;
+  out.put<uint64_t>(rows.size());
+  for (const MixRow& row : rows) {
+    out.put(row.name);
+    row.mixture.save(out);
+    out.put(row.sources);
+    out.put(row.validation);
+    out.put(row.grid);
+    out.put(row.diagnostics);
+    out.put(row.valid);
+    out.put(row.test);
+  }
+  return {out.bytes().begin(), out.bytes().end()};
+}
+
+std::vector<MixRow> load_mix(std::span<const uint8_t> payload) {
+  BinaryReader in(payload, "mix artifact");
+  std::vector<MixRow> rows(in.get_count(1));
+  for (MixRow& row : rows) {
+    row.name = in.get_string();
+    row.mixture = Mixture::load(in);
+    row.sources = in.get_vector<MemberRef>();
+    row.validation = in.get<double>();
+    row.grid = in.get_vector<GridPoint>();
+    row.diagnostics = in.get_vector<MemberDiagnostics>();
+    row.valid = in.get_vector<float>();
+    row.test = in.get_vector<float>();
+  }
+  in.expect_end();
+  return rows;
+}
+
+}  // namespace tunemix

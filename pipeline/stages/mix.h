@@ -1,0 +1,41 @@
+// The mix stage: from the members of a fold to its ensembles, one for each row of the results.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "pipeline/stages/calibrate.h"
+#include "tunemix/mix/mixer.h"
+
+namespace tunemix {
+
+struct MemberRef {
+  uint32_t job = 0;     // of the fold's jobs
+  uint32_t member = 0;  // of the job's members
+};
+
+struct MixRow {
+  std::string name;  // "ALL+EXP"
+  Mixture mixture;
+  std::vector<MemberRef> sources;  // of the mixture's members
+  double validation = 0;           // NDCG@k, ties averaged
+  std::vector<GridPoint> grid;
+  std::vector<MemberDiagnostics> diagnostics;
+  std::vector<float> valid;  // the ensemble's scores
+  std::vector<float> test;
+};
+
+// The members of one fold's jobs with their scores.
+struct FoldMembers {
+  std::vector<std::vector<CalibratedModel>> members;  // by job
+  std::vector<std::vector<float>> valid;              // by job: members x documents
+  std::vector<std::vector<float>> test;
+};
+
+std::vector<MixRow> mix_fold(const Plan& plan, size_t fold, const FoldInfo& info, const FoldMembers& members,
+                             const Context& context);
+
+std::vector<uint8_t> save_mix(const std::vector<MixRow>& rows);
+std::vector<MixRow> load_mix(std::span<const uint8_t> payload);
+
+}  // namespace tunemix

@@ -1,0 +1,119 @@
+#include "pipeline/stages/plan.h"
+
+#include "pipeline/stages/fold_data.h"
+
+namespace tunemix {
+namespace {
+
+void add(Hasher& hasher, const Hash128& hash) { hasher.number(hash.high).number(hash.low); }
+
+void add(Hasher& hasher, const std::vector<std::string>& words) {
+  hasher.number(words.size());
+  for (const std::string& word : words) hasher.text(word);
+}
+
+// What training depends on besides the learner's options.
+Hasher training_hasher(const Config& config, const Hash128& fold_key, const LearnerSpec& learner, size_t fold,
+                       int bag, bool with_length) {
+  Hasher hasher;
+  hasher.text("train").number(kScoresVersion);
+  add(hasher, fold_key);
+  hasher.text(to_string(config.data.standardize)).text(fmt::format("{}", config.data.calibration_fraction));
+  hasher.number(config.seed).number(fold).number(static_cast<uint64_t>(bag)).text(learner.type);
+  for (const auto& [key, value] : learner.options(with_length)) hasher.text(key).text(value);
+  return hasher;
+}
+
+Hash128 calibrate_key(const Config& config, const Hash128& train_key) {
+  Hasher hasher;
+  hasher.text("calibrate").number(kMembersVersion);
+  add(hasher, train_key);
+  add(hasher, config.calibrate.cpc);
+  add(hasher, config.calibrate.regressors);
+  add(hasher, config.calibrate.targets);
+  for (const double grade : config.data.grades) hasher.text(fmt::format("{}", grade));
+  return hasher.digest();
+}
+
+}  // namespace
+
+std::vector<const TrainJob*> Plan::jobs_of(size_t fold) const {
+  std::vector<const TrainJob*> result;
+  for (const TrainJob& job : jobs)
+    if (job.fold == fold) result.push_back(&job);
+  return result;
+}
+
+uint64_t Plan::job_seed(const TrainJob& job) const {
+  Hasher hasher;
+  hasher.text("job").number(config.seed).number(job.fold).number(static_cast<uint64_t>(job.bag));
+  const LearnerSpec& learner = config.learners[job.learner];
+  for (const auto& [key, value] : learner.options(false)) hasher.text(key).text(value);
+  return hasher.digest().low;
+}
+
+std::vector<Hash128> Plan::model_files(const TrainJob& job) const {
+  const LearnerSpec& learner = config.learners[job.learner];
+  if (learner.type != "svm") return {job.model_key};
+  std::vector<Hash128> keys;
+  for (size_t i = 0; i < learner.C.size(); ++i) {
+    Hasher hasher;
+    add(hasher, job.model_key);
+    keys.push_back(hasher.number(i).digest());
+  }
+  return keys;
+}
+
+Plan make_plan(Config config, ArtifactStore& store) {
+  Plan plan;
+  plan.config = std::move(config);
+  const Config& c = plan.config;
+  for (size_t fold = 0; fold < fold_count(c); ++fold) plan.fold_keys.push_back(fold_key(c, fold, store));
+  store.save_file_hashes();
+  for (size_t fold = 0; fold < plan.fold_keys.size(); ++fold) {
+    Hasher mix;
+    mix.text("mix").number(kMixVersion);
+    for (size_t l = 0; l < c.learners.size(); ++l)
+      for (int bag = 0; bag < c.learners[l].bags; ++bag) {
+        TrainJob job;
+        job.fold = fold;
+        job.learner = l;
+        job.bag = bag;
+        job.key = training_hasher(c, plan.fold_keys[fold], c.learners[l], fold, bag, true).digest();
+        job.model_key = training_hasher(c, plan.fold_keys[fold], c.learners[l], fold, bag, false).digest();
+        job.calibrate_key = calibrate_key(c, job.key);
+        job.name = fmt::format("fold {}: {}, bag {}", fold + 1, c.learners[l].title(), bag + 1);
+        add(mix, job.calibrate_key);
+        plan.jobs.push_back(std::move(job));
+      }
+    for (const auto& [key, value] : c.values)
+      if (key.starts_with("mix.")) mix.text(key).text(value);
+    plan.mix_keys.push_back(mix.digest());
+  }
+  Hasher evaluation;
+  evaluation.text("evaluate").number(kEvaluationVersion);
+  for (const Hash128& key : plan.mix_keys) add(evaluation, key);
+  add(evaluation, c.evaluate.tools);
+  evaluation.text(c.evaluate.err_max);
+  plan.evaluation_key = evaluation.digest();
+  return plan;
+}
+
+std::vector<std::string> plan_artifacts(const Plan& plan, const ArtifactStore& store) {
+  std::vector<std::string> result;
+  const auto add_file = [&](const char* kind, const Hash128& key) {
+    result.push_back(store.path_of(kind, key).lexically_relative(store.root()).string());
+  };
+  for (const Hash128& key : plan.fold_keys) add_file(kFoldKind, key);
+  for (const TrainJob& job : plan.jobs) {
+    for (const Hash128& key : plan.model_files(job)) add_file(kModelKind, key);
+    add_file(kScoresKind, job.key);
+    for (const char* kind : {kMembersKind, kMemberValidKind, kMemberTestKind})
+      add_file(kind, job.calibrate_key);
+  }
+  for (const Hash128& key : plan.mix_keys) add_file(kMixKind, key);
+  add_file(kEvaluationKind, plan.evaluation_key);
+  return result;
+}
+
+}  // namespace tunemix

@@ -1,0 +1,179 @@
+#include "pipeline/store/store.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace tunemix {
+namespace {
+
+namespace fs = std::filesystem;
+
+int64_t change_time(const fs::path& file) {
+  struct stat info {};
+  if (::stat(file.c_str(), &info) != 0) throw_input("{}: cannot open the file", file.string());
+  return static_cast<int64_t>(info.st_mtim.tv_sec) * 1000000000 + info.st_mtim.tv_nsec;
+}
+
+int open_lock(const fs::path& root, int operation) {
+  const int fd = ::open((root / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (fd < 0) throw_run("{}: cannot create a lock file", root.string());
+  if (::flock(fd, operation) != 0) {
+    ::close(fd);
+    return -1;
+  }
+  return fd;
+}
+
+Hash128 hash_file(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in || fs::is_directory(file)) throw_input("{}: cannot open the file", file.string());
+  Hasher hasher;
+  std::vector<char> buffer(1 << 20);
+  while (in) {
+    in.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
+    hasher.bytes(buffer.data(), static_cast<size_t>(in.gcount()));
+  }
+  if (in.bad()) throw_run("{}: cannot read the file", file.string());
+  return hasher.digest();
+}
+
+}  // namespace
+
+ArtifactStore::ArtifactStore(fs::path root) : root_(std::move(root)) {
+  std::error_code error;
+  fs::create_directories(root_, error);
+  if (error) throw_run("{}: cannot create the folder: {}", root_.string(), error.message());
+  lock_ = open_lock(root_, LOCK_SH);
+  if (lock_ < 0) throw_run("{}: cannot lock the store", root_.string());
+  // The list of known files only saves time: one that cannot be read is made anew.
+  std::ifstream in(root_ / "files.json");
+  const auto list = nlohmann::json::parse(in, nullptr, false);
+  if (!list.is_object()) return;
+  for (const auto& [path, entry] : list.items()) {
+    if (!entry.is_array() || entry.size() != 3 || !entry[2].is_string() ||
+        entry[2].get<std::string>().size() != 32)
+      continue;
+    if (!entry[0].is_number_unsigned() || !entry[1].is_number_integer()) continue;
+    known_[path] = {entry[0].get<uintmax_t>(), entry[1].get<int64_t>(),
+                    Hash128::from_hex(entry[2].get<std::string>())};
+  }
+}
+
+ArtifactStore::~ArtifactStore() {
+  if (lock_ >= 0) ::close(lock_);
+}
+
+fs::path ArtifactStore::path_of(std::string_view kind, const Hash128& key) const {
+  const std::string hex = key.hex();
+  return root_ / kind / hex.substr(0, 2) / (hex + ".tmx");
+}
+
+bool ArtifactStore::contains(std::string_view kind, const Hash128& key) const {
+  std::error_code ignored;
+  return fs::exists(path_of(kind, key), ignored);
+}
+
+void ArtifactStore::save(std::string_view kind, const Hash128& key, uint32_t version,
+                         std::span<const uint8_t> payload, Compression compression) const {
+  const fs::path path = path_of(kind, key);
+  std::error_code error;
+  fs::create_directories(path.parent_path(), error);
+  if (error) throw_run("{}: cannot create the folder: {}", path.parent_path().string(), error.message());
+  write_artifact(path, kind, version, payload, compression);
+}
+
+std::optional<std::vector<uint8_t>> ArtifactStore::load(std::string_view kind, const Hash128& key,
+                                                        uint32_t version, const Context& context) const {
+  if (!contains(kind, key)) return std::nullopt;
+  const fs::path path = path_of(kind, key);
+  try {
+    Artifact artifact = read_artifact(path, kind, version);
+    if (artifact.version == version) return std::move(artifact.payload);
+  } catch (const InputError& error) {
+    context.warn(fmt::format("{}; it is computed again", error.what()));
+  }
+  std::error_code ignored;
+  fs::remove(path, ignored);
+  return std::nullopt;
+}
+
+Hash128 ArtifactStore::file_hash(const fs::path& file) {
+  const std::string name = fs::absolute(file).lexically_normal().string();
+  const int64_t time = change_time(file);
+  const uintmax_t size = fs::file_size(file);
+  {
+    const std::lock_guard lock(mutex_);
+    const auto it = known_.find(name);
+    if (it != known_.end() && it->second.size == size && it->second.time == time) return it->second.hash;
+  }
+  const Hash128 hash = hash_file(file);
+  const std::lock_guard lock(mutex_);
+  known_[name] = {size, time, hash};
+  known_changed_ = true;
+  return hash;
+}
+
+void ArtifactStore::save_file_hashes() {
+  const std::lock_guard lock(mutex_);
+  if (!known_changed_) return;
+  nlohmann::json list = nlohmann::json::object();
+  for (const auto& [path, file] : known_) list[path] = {file.size, file.time, file.hash.hex()};
+  write_file_atomically(root_ / "files.json", list.dump(1));
+  known_changed_ = false;
+}
+
+CleanReport clean_runs(const fs::path& runs, size_t keep_last, bool dry_run) {
+  const fs::path store = runs / ".store";
+  if (!fs::exists(runs)) throw_input("{}: no such folder; expected the folder of the runs", runs.string());
+  int lock = -1;
+  if (fs::exists(store)) {
+    lock = open_lock(store, LOCK_EX | LOCK_NB);
+    if (lock < 0) throw_run("{}: a run is active; clean when it has ended", store.string());
+  }
+  std::vector<std::pair<fs::file_time_type, fs::path>> found;
+  for (const auto& entry : fs::directory_iterator(runs))
+    if (entry.is_directory() && fs::exists(entry.path() / "manifest.json"))
+      found.emplace_back(fs::last_write_time(entry.path() / "manifest.json"), entry.path());
+  std::sort(found.begin(), found.end(), std::greater<>());
+
+  CleanReport report;
+  std::set<std::string> needed;
+  for (size_t i = 0; i < found.size(); ++i) {
+    const fs::path& run = found[i].second;
+    if (i >= keep_last) {
+      report.removed_runs.push_back(run.filename().string());
+      if (!dry_run) fs::remove_all(run);
+      continue;
+    }
+    report.kept_runs.push_back(run.filename().string());
+    std::ifstream in(run / "manifest.json");
+    const auto manifest = nlohmann::json::parse(in, nullptr, false);
+    if (!manifest.is_object() || !manifest.contains("artifacts")) {
+      if (lock >= 0) ::close(lock);
+      throw_run("{}: cannot read what this run needs; nothing was removed from the store",
+                (run / "manifest.json").string());
+    }
+    for (const auto& name : manifest["artifacts"]) needed.insert(name.get<std::string>());
+  }
+  if (fs::exists(store))
+    for (const auto& entry : fs::recursive_directory_iterator(store)) {
+      if (!entry.is_regular_file() || entry.path().parent_path() == store) continue;
+      if (needed.contains(fs::relative(entry.path(), store).string())) {
+        ++report.kept_files;
+        continue;
+      }
+      ++report.removed_files;
+      report.removed_bytes += entry.file_size();
+      if (!dry_run) fs::remove(entry.path());
+    }
+  if (lock >= 0) ::close(lock);
+  return report;
+}
+
+}  // namespace tunemix
