@@ -151,6 +151,10 @@ const OptionTable<MixOptions>& mix_table() {
     t.custom(
         "metric", "ndcg@K", set_metric, [](const MixOptions& o) { return fmt::format("ndcg@{}", o.k); },
         "What members are weighted and choices made by, averaged over the orders of tied documents");
+    t.number("parts", &MixOptions::parts, 1, 1000,
+             "c and the length are chosen by cross-validation over so many parts of the validation queries: "
+             "weights by "
+             "the other parts; 1: weights and choice by the same queries, as in the paper");
     t.choice("normalize", &MixOptions::normalize, {{"none", Normalize::kNone}, {"query", Normalize::kQuery}},
              "Members as they are, or standardised within each query before summing");
     t.choice("families", &MixOptions::families, {{"equal", Families::kEqual}, {"pooled", Families::kPooled}},

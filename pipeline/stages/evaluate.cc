@@ -147,6 +147,7 @@ EvaluationResult evaluate(const Plan& plan, const std::vector<FoldInfo>& folds,
       Json choice = {{"fold", fold + 1}, {"row", row.name}, {"c", row.mixture.c()}};
       choice["iterations"] = row.mixture.checkpoint() > 0 ? Json(row.mixture.checkpoint()) : Json(nullptr);
       choice["valid_ndcg@10"] = row.validation;
+      choice["chosen_by"] = row.chosen_by;
       if (row.grid.empty()) {
         choice["c"] = nullptr;
         choice["member"] = row.mixture.members()[0].name();

@@ -58,6 +58,7 @@ std::vector<MixRow> mix_fold(const Plan& plan, size_t fold, const FoldInfo& info
     row.name = result.variant.name;
     for (const size_t source : result.sources) row.sources.push_back(all.refs[source]);
     row.validation = result.validation;
+    row.chosen_by = result.chosen_by;
     row.grid = std::move(result.grid);
     row.diagnostics = std::move(result.diagnostics);
     row.valid.resize(valid_size);
@@ -80,6 +81,7 @@ std::vector<uint8_t> save_mix(const std::vector<MixRow>& rows) {
     row.mixture.save(out);
     out.put(row.sources);
     out.put(row.validation);
+    out.put(row.chosen_by);
     out.put(row.grid);
     out.put(row.diagnostics);
     out.put(row.valid);
@@ -96,6 +98,7 @@ std::vector<MixRow> load_mix(std::span<const uint8_t> payload) {
     row.mixture = Mixture::load(in);
     row.sources = in.get_vector<MemberRef>();
     row.validation = in.get<double>();
+    row.chosen_by = in.get<double>();
     row.grid = in.get_vector<GridPoint>();
     row.diagnostics = in.get_vector<MemberDiagnostics>();
     row.valid = in.get_vector<float>();

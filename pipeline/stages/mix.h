@@ -19,6 +19,7 @@ struct MixRow {
   Mixture mixture;
   std::vector<MemberRef> sources;  // of the mixture's members
   double validation = 0;           // NDCG@k, ties averaged
+  double chosen_by = 0;            // the value that c and T were chosen by
   std::vector<GridPoint> grid;
   std::vector<MemberDiagnostics> diagnostics;
   std::vector<float> valid;  // the ensemble's scores

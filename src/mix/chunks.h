@@ -13,9 +13,10 @@ struct Chunk {
   size_t documents() const { return end - begin; }
 };
 
-// Runs of queries with at least `documents` documents each (but for the last): the same for any number of
-// threads.
-std::vector<Chunk> make_chunks(const QueryIndex& queries, size_t documents);
+// Runs of queries with at least `documents` documents each, but for the last and those that end at one of
+// `bounds` (query numbers): the same for any number of threads.
+std::vector<Chunk> make_chunks(const QueryIndex& queries, size_t documents,
+                               std::span<const size_t> bounds = {});
 
 // Scores of one member on the chunk as they enter the sum.
 void prepare_scores(std::span<const float> scores, const QueryIndex& queries, const Chunk& chunk,

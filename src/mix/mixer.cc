@@ -85,6 +85,12 @@ struct Plan {
   std::vector<std::pair<size_t, double>> factors;  // cell, factor
 };
 
+// All mixtures under one set of qualities.
+struct Grid {
+  std::vector<Cell> cells;
+  std::vector<std::vector<Plan>> plans;  // by variant
+};
+
 // The factor of each cell so that the weights of the members sum to 1 under `families`.
 std::vector<double> cell_factors(const std::vector<Cell>& cells, std::span<const size_t> chosen, double c,
                                  size_t j, Families families) {
@@ -302,6 +308,46 @@ void diagnose(MixResult& result, const MemberSource& source, const ValidationDat
   }
 }
 
+// The queries in so many runs of about equal length: first query of each, and their number at the end.
+std::vector<size_t> part_bounds(size_t queries, int parts) {
+  const size_t count = std::clamp<size_t>(static_cast<size_t>(parts), 1, queries);
+  std::vector<size_t> bounds;
+  for (size_t p = 0; p <= count; ++p) bounds.push_back(p * queries / count);
+  return bounds;
+}
+
+// NDCG@k of every member: over all queries first, then, where there are several parts, over the queries
+// outside each.
+std::vector<std::vector<double>> part_qualities(std::span<const Member> members, const MemberSource& source,
+                                                const ValidationData& validation, int k,
+                                                const std::vector<size_t>& bounds, const Context& context) {
+  const SelectionMetric metric(validation.queries, validation.labels, validation.grades,
+                               static_cast<size_t>(k));
+  const size_t parts = bounds.size() > 2 ? bounds.size() - 1 : 0;
+  std::vector<std::vector<double>> omega(1 + parts, std::vector<double>(members.size()));
+  context.pool().run(members.size(), [&](size_t m) {
+    context.check_stop();
+    std::vector<float> scores(validation.queries.documents());
+    source(m, 0, scores);
+    for (size_t i = 0; i < scores.size(); ++i)
+      if (!std::isfinite(scores[i]))
+        throw_input("the score of validation document {} by member '{}' is {}; expected a finite number",
+                    i + 1, members[m].name(), scores[i]);
+    std::vector<double> ndcg(metric.queries());
+    metric.per_query(scores, ndcg);
+    const double all = std::accumulate(ndcg.begin(), ndcg.end(), 0.0);
+    const auto count = static_cast<double>(ndcg.size());
+    omega[0][m] = all / count;
+    for (size_t p = 0; p < parts; ++p) {
+      const auto first = ndcg.begin() + static_cast<ptrdiff_t>(bounds[p]);
+      const auto last = ndcg.begin() + static_cast<ptrdiff_t>(bounds[p + 1]);
+      omega[1 + p][m] =
+          (all - std::accumulate(first, last, 0.0)) / (count - static_cast<double>(last - first));
+    }
+  });
+  return omega;
+}
+
 std::string row_prefix(const std::string& family) {
   if (family == "boosting") return "AB";
   std::string upper = family;
@@ -318,6 +364,7 @@ OptionTable<MixOptions> mix_option_table() {
   table.number("c.from", &O::c_from, 0.0, 1e6, "smallest c of the grid; 0 weights all members alike");
   table.number("c.to", &O::c_to, 0.0, 1e6, "largest c of the grid");
   table.number("c.step", &O::c_step, 1e-6, 1e6, "step of the grid");
+  table.number("parts", &O::parts, 1, 1000, "validation queries are cut in so many parts to choose c and T");
   table.number("k", &O::k, 1, 1000, "choices are made by NDCG@k");
   table.choice("normalize", &O::normalize, {{"none", Normalize::kNone}, {"query", Normalize::kQuery}},
                "standardise members within each query before summing");
@@ -359,20 +406,7 @@ std::vector<Variant> standard_variants(std::span<const Member> members) {
 
 std::vector<double> member_quality(std::span<const Member> members, const MemberSource& source,
                                    const ValidationData& validation, int k, const Context& context) {
-  const SelectionMetric metric(validation.queries, validation.labels, validation.grades,
-                               static_cast<size_t>(k));
-  std::vector<double> omega(members.size());
-  context.pool().run(members.size(), [&](size_t m) {
-    context.check_stop();
-    std::vector<float> scores(validation.queries.documents());
-    source(m, 0, scores);
-    for (size_t i = 0; i < scores.size(); ++i)
-      if (!std::isfinite(scores[i]))
-        throw_input("the score of validation document {} by member '{}' is {}; expected a finite number",
-                    i + 1, members[m].name(), scores[i]);
-    omega[m] = metric(scores);
-  });
-  return omega;
+  return part_qualities(members, source, validation, k, {0, validation.queries.size()}, context)[0];
 }
 
 std::vector<MixResult> mix(std::span<const Member> members, const MemberSource& source,
@@ -386,21 +420,34 @@ std::vector<MixResult> mix(std::span<const Member> members, const MemberSource& 
       throw_input("mixture {} has no members", variant.name);
   const std::vector<double> cs = c_grid(options);
   const std::vector<size_t> order = canonical_order(members);
-  const std::vector<double> omega = member_quality(members, source, validation, options.k, context);
-  const std::vector<Cell> cells = make_cells(members, order, omega, cs);
-  std::vector<std::vector<Plan>> plans(variants.size());
-  for (size_t v = 0; v < variants.size(); ++v)
-    if (!variants[v].one_best) plans[v] = make_plans(cells, variants[v], members, cs, options);
+  const std::vector<size_t> bounds = part_bounds(validation.queries.size(), options.parts);
+  const std::vector<std::vector<double>> qualities =
+      part_qualities(members, source, validation, options.k, bounds, context);
+  const std::vector<double>& omega = qualities[0];
+  // With several parts the mixture that a part is judged by has its weights from the others.
+  std::vector<Grid> grids;
+  for (const std::vector<double>& quality : qualities) {
+    Grid& grid = grids.emplace_back();
+    grid.cells = make_cells(members, order, quality, cs);
+    grid.plans.resize(variants.size());
+    for (size_t v = 0; v < variants.size(); ++v)
+      if (!variants[v].one_best) grid.plans[v] = make_plans(grid.cells, variants[v], members, cs, options);
+  }
+  const std::vector<Cell>& cells = grids[0].cells;
+  const std::vector<std::vector<Plan>>& plans = grids[0].plans;
 
   const bool needs_grid =
       std::any_of(plans.begin(), plans.end(), [](const std::vector<Plan>& p) { return p.size() > 1; });
   std::vector<Chunk> chunks;
-  if (needs_grid) chunks = mixing::make_chunks(validation.queries, kChunk);
+  if (needs_grid) chunks = mixing::make_chunks(validation.queries, kChunk, bounds);
   std::vector<std::vector<std::vector<double>>> partial(chunks.size());  // chunk, variant, plan
   context.pool().run(chunks.size(), [&](size_t index) {
     context.check_stop();
-    ChunkRun run(cells, source, validation, chunks[index], cs.size(), options);
-    for (const std::vector<Plan>& of_variant : plans) {
+    const size_t part = static_cast<size_t>(
+        std::upper_bound(bounds.begin(), bounds.end(), chunks[index].first_query) - bounds.begin());
+    const Grid& grid = grids.size() > 1 ? grids[part] : grids[0];
+    ChunkRun run(grid.cells, source, validation, chunks[index], cs.size(), options);
+    for (const std::vector<Plan>& of_variant : grid.plans) {
       std::vector<double>& out = partial[index].emplace_back();
       for (const Plan& plan : of_variant) out.push_back(run.evaluate(plan));
     }
@@ -428,11 +475,14 @@ std::vector<MixResult> mix(std::span<const Member> members, const MemberSource& 
         if (grid[p].ndcg > grid[best].ndcg || (grid[p].ndcg == grid[best].ndcg && earlier)) best = p;
       }
       results.push_back(make_result(variants[v], cells, plans[v][best], members, cs, options.normalize));
+      results.back().chosen_by = grid[best].ndcg;
       results.back().grid = std::move(grid);
     }
     diagnose(results.back(), source, validation, omega, metric, context);
     // Without a choice no grid was evaluated.
-    if (results.back().grid.size() == 1) results.back().grid[0].ndcg = results.back().validation;
+    MixResult& result = results.back();
+    if (result.grid.size() == 1) result.grid[0].ndcg = result.validation;
+    if (result.grid.size() <= 1) result.chosen_by = result.validation;
   }
   return results;
 }

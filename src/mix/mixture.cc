@@ -9,11 +9,13 @@ namespace tunemix {
 
 namespace mixing {
 
-std::vector<Chunk> make_chunks(const QueryIndex& queries, size_t documents) {
+std::vector<Chunk> make_chunks(const QueryIndex& queries, size_t documents, std::span<const size_t> bounds) {
   std::vector<Chunk> chunks;
   size_t first = 0;
   for (size_t q = 0; q < queries.size(); ++q) {
-    if (queries.end(q) - queries.begin(first) < documents && q + 1 < queries.size()) continue;
+    const bool full = queries.end(q) - queries.begin(first) >= documents;
+    const bool ends = q + 1 == queries.size() || std::binary_search(bounds.begin(), bounds.end(), q + 1);
+    if (!full && !ends) continue;
     chunks.push_back({first, q + 1, queries.begin(first), queries.end(q)});
     first = q + 1;
   }

@@ -24,6 +24,10 @@ struct MixOptions {
   double c_from = 0;
   double c_to = 200;
   double c_step = 5;
+  // Of the validation queries, for the choice of c and T: a mixture is judged on each part with weights by
+  // the members' NDCG on the other parts, so that a member that fits single queries by luck gains nothing. 1:
+  // weights and choice by the same queries, as in T&M.
+  int parts = 10;
   int k = 10;  // choices are made by NDCG@k
   Normalize normalize = Normalize::kQuery;
   Families families = Families::kEqual;
@@ -64,6 +68,7 @@ struct MixResult {
   Mixture mixture;
   std::vector<size_t> sources;                 // for each member of the mixture, its number in the input
   double validation = 0;                       // NDCG@k of the mixture's scores
+  double chosen_by = 0;                        // the value of the grid that c and T were chosen by
   std::vector<GridPoint> grid;                 // every point tried; empty for one-best
   std::vector<MemberDiagnostics> diagnostics;  // for each member of the mixture
 };
