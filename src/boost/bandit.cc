@@ -186,7 +186,8 @@ class UcbBandit final : public Bandit {
   std::vector<uint32_t> draw(size_t count, Random&) override {
     if (count >= arms_) return all_arms(arms_);
     std::vector<double> bounds(arms_);
-    for (size_t j = 0; j < arms_; ++j) bounds[j] = bound(j);
+    const double log_t = std::log(std::max(1.0, total_));
+    for (size_t j = 0; j < arms_; ++j) bounds[j] = bound(j, log_t);
     std::vector<uint32_t> order = all_arms(arms_);
     std::partial_sort(
         order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(),
@@ -225,10 +226,9 @@ class UcbBandit final : public Bandit {
   }
 
  private:
-  double bound(size_t j) const {
+  double bound(size_t j, double log_t) const {
     if (pulls_[j] == 0) return HUGE_VAL;
     const double mean = sum_[j] / pulls_[j];
-    const double log_t = std::log(total_);
     if (!variance_) return mean + std::sqrt(2 * log_t / pulls_[j]);
     const double variance = std::max(0.0, squares_[j] / pulls_[j] - mean * mean);
     const double e = kZeta * log_t;

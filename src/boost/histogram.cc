@@ -35,12 +35,6 @@ T reduce(T* values) {
   return values[0];
 }
 
-// Fixed point by rounding down after adding an offset from [0, 1) that is spread evenly over the documents:
-// sums over many documents are right even where a single weight is a few units or less.
-float rounding_offset(size_t document) {
-  return static_cast<float>(static_cast<uint32_t>(document) * 0x9e3779b9U >> 8) * 0x1.0p-24F;
-}
-
 template <size_t P, RowKind kKind>
 class KernelsOf final : public Kernels {
   static constexpr size_t R = kKind == RowKind::kSplit ? 2 * P : P;
@@ -64,14 +58,14 @@ class KernelsOf final : public Kernels {
       int32_t* row = out + k * R;
       if constexpr (kKind == RowKind::kSplit) {
         for (size_t l = 0; l < P; ++l) {
-          const auto q = static_cast<int32_t>(w[l] * scale + offset);
+          const int32_t q = fixed_point(w[l], scale, offset);
           row[l] = static_cast<int32_t>(l) == label ? 0 : q;
           row[P + l] = static_cast<int32_t>(l) == label ? q : 0;
         }
       } else {
         const int32_t flipped = flip != nullptr && flip[i] != 0 ? -1 : 0;
         for (size_t l = 0; l < P; ++l) {
-          const auto q = static_cast<int32_t>(w[l] * scale + offset);
+          const int32_t q = fixed_point(w[l], scale, offset);
           const int32_t negative = (static_cast<int32_t>(l) == label ? 0 : -1) ^ flipped;
           row[l] = (q ^ negative) - negative;
         }

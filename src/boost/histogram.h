@@ -15,6 +15,15 @@ namespace tunemix::boost {
 // Weights that sum to 1 are integers that sum to about kOne: with room for two of them in 31 bits.
 constexpr double kOne = 1 << 30;
 
+// A weight in fixed point: rounded down after adding an offset from [0, 1) that is spread evenly over the
+// documents, so that sums over many documents are right even where a single weight is a few units or less.
+inline float rounding_offset(size_t document) {
+  return static_cast<float>(static_cast<uint32_t>(document) * 0x9e3779b9U >> 8) * 0x1.0p-24F;
+}
+inline int32_t fixed_point(float weight, float scale, float offset) {
+  return static_cast<int32_t>(weight * scale + offset);
+}
+
 // What a row of a histogram holds for each label l: `signed` sums of w y, or the sums over y = -1 followed by
 // those over y = +1.
 enum class RowKind { kSigned, kSplit };

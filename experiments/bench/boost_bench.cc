@@ -1,0 +1,123 @@
+// Speed of boosting: histograms, whole rounds, and scoring, on random data of the shape of a web collection.
+#include <benchmark/benchmark.h>
+
+#include <cmath>
+
+#include "boost/search.h"
+#include "tunemix/boost/adaboost_mh.h"
+
+namespace tunemix {
+namespace {
+
+// Labels 0..4 that depend on a few features; a third of the features take few values.
+Dataset web_like(size_t n, size_t d) {
+  Random random(1);
+  std::vector<float> features(n * d);
+  std::vector<int32_t> labels(n);
+  for (size_t i = 0; i < n; ++i) {
+    for (size_t j = 0; j < d; ++j) {
+      const double u = random.uniform();
+      features[i * d + j] = static_cast<float>(j % 3 == 2 ? std::floor(u * u * 20) : u);
+    }
+    const float* x = &features[i * d];
+    const double signal = x[0] + 0.7 * x[1 % d] * x[3 % d] + 0.4 * random.normal();
+    labels[i] = static_cast<int32_t>(std::min(4.0, std::max(0.0, std::floor(signal * 2.5))));
+  }
+  return Dataset(std::move(features), d, std::move(labels), QueryIndex({0, n}, {"1"}), NameTable());
+}
+
+AdaBoostOptions with(BaseLearner base, int leaves, BanditKind bandit) {
+  AdaBoostOptions options;
+  options.base = base;
+  options.leaves = leaves;
+  options.bandit = bandit;
+  return options;
+}
+
+// Arguments: threads, documents, features, leaves (0: a product of 3 terms), 1 for exp3g.
+void round_of(benchmark::State& state) {
+  const Context context(static_cast<int>(state.range(0)));
+  const Dataset data = web_like(static_cast<size_t>(state.range(1)), static_cast<size_t>(state.range(2)));
+  const auto leaves = static_cast<int>(state.range(3));
+  AdaBoostTrainer trainer(data,
+                          with(leaves == 0 ? BaseLearner::kProduct : BaseLearner::kTree, std::max(2, leaves),
+                               state.range(4) != 0 ? BanditKind::kExp3G : BanditKind::kNone),
+                          context);
+  trainer.step(2);
+  for (auto _ : state) trainer.step(1);
+  state.counters["ns/(doc,feature)"] =
+      benchmark::Counter(static_cast<double>(data.documents() * data.features()) * 1e-9,
+                         benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+}
+BENCHMARK(round_of)
+    ->ArgNames({"threads", "docs", "features", "leaves", "bandit"})
+    ->Args({2, 243000, 136, 64, 0})
+    ->Args({2, 243000, 136, 8, 0})
+    ->Args({2, 243000, 136, 64, 1})
+    ->Args({2, 243000, 136, 0, 0})
+    ->Args({2, 243000, 136, 0, 1})
+    ->Args({2, 10000, 136, 64, 0})
+    ->Args({2, 10000, 136, 64, 1})
+    ->Args({2, 100000, 136, 64, 1})
+    ->Args({2, 100000, 34, 64, 0})
+    ->Args({2, 100000, 34, 64, 1})
+    ->Unit(benchmark::kMillisecond)
+    ->MinTime(0.3)
+    ->UseRealTime();
+
+// One thread, all documents: ns per (document, feature). Argument: 0 signed rows, 1 split rows.
+void histogram(benchmark::State& state) {
+  const Context context(1);
+  const Dataset data = web_like(100000, 136);
+  const BinCuts cuts = find_cuts(data, 255, context);
+  const BinnedDataset bins(data, cuts, BinLayout::kTiles, context);
+  const boost::WeightTable weights(data.labels(), 5, InitialWeights::kExponential, context);
+  const auto kind = state.range(0) == 0 ? boost::RowKind::kSigned : boost::RowKind::kSplit;
+  boost::Searcher searcher(bins, cuts, weights, kind, nullptr, 0, nullptr, context);
+  std::vector<int32_t> hist(searcher.histogram_size());
+  const boost::Criterion criterion = {
+      state.range(0) == 0 ? boost::CriterionKind::kEdge : boost::CriterionKind::kEnergy, false, 0};
+  for (auto _ : state)
+    searcher.search_all({nullptr, data.documents()}, nullptr, criterion, hist.data(), nullptr);
+  state.counters["ns/(doc,feature)"] =
+      benchmark::Counter(static_cast<double>(data.documents() * data.features()) * 1e-9,
+                         benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+}
+BENCHMARK(histogram)->Arg(0)->Arg(1)->Unit(benchmark::kMillisecond)->MinTime(0.3);
+
+// 1000 trees of 64 leaves, one thread: us per document.
+void scoring(benchmark::State& state) {
+  const Context context(1);
+  const Dataset data = web_like(20000, 136);
+  AdaBoostOptions options = with(BaseLearner::kTree, 64, BanditKind::kExp3G);
+  options.iterations = 1000;
+  const AdaBoostModel model = train_adaboost(data, options, Context(2));
+  for (auto _ : state) benchmark::DoNotOptimize(model.score(data, model.rounds(), context));
+  state.counters["us/document"] =
+      benchmark::Counter(static_cast<double>(data.documents()) * 1e-6,
+                         benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+}
+BENCHMARK(scoring)->Unit(benchmark::kMillisecond)->MinTime(0.3);
+
+// Bytes a second that one pass over the bins can be read with: what the histograms are measured against.
+void memory_bandwidth(benchmark::State& state) {
+  const Context context(static_cast<int>(state.range(0)));
+  std::vector<uint64_t> values(size_t{32} << 20, 1);
+  std::vector<uint64_t> sums(static_cast<size_t>(context.threads()));
+  for (auto _ : state) {
+    context.pool().run(sums.size(), [&](size_t t) {
+      const size_t share = values.size() / sums.size();
+      uint64_t sum = 0;
+      for (size_t i = t * share; i < (t + 1) * share; ++i) sum += values[i];
+      sums[t] = sum;
+    });
+    benchmark::DoNotOptimize(sums.data());
+  }
+  state.SetBytesProcessed(static_cast<int64_t>(state.iterations() * values.size() * sizeof(uint64_t)));
+}
+BENCHMARK(memory_bandwidth)->Arg(1)->Arg(2)->MinTime(0.3)->UseRealTime();
+
+}  // namespace
+}  // namespace tunemix
+
+BENCHMARK_MAIN();
