@@ -74,7 +74,7 @@ void histogram(benchmark::State& state) {
   const boost::WeightTable weights(data.labels(), 5, InitialWeights::kExponential, context);
   const auto kind = state.range(0) == 0 ? boost::RowKind::kSigned : boost::RowKind::kSplit;
   boost::Searcher searcher(bins, cuts, weights, kind, nullptr, 0, nullptr, context);
-  std::vector<int32_t> hist(searcher.histogram_size());
+  boost::AlignedVector<int32_t> hist(searcher.histogram_size());
   const boost::Criterion criterion = {
       state.range(0) == 0 ? boost::CriterionKind::kEdge : boost::CriterionKind::kEnergy, false, 0};
   for (auto _ : state)

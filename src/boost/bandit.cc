@@ -115,7 +115,7 @@ class Exp3Bandit final : public Bandit {
   void reward(std::span<const uint32_t> arms, std::span<const double> rewards) override {
     const double a = static_cast<double>(arms_);
     std::vector<double> estimates(arms.size());
-    for (size_t k = 0; k < arms.size(); ++k) estimates[k] = rewards[k] / probability(arms[k]);
+    for (size_t k = 0; k < arms.size(); ++k) estimates[k] = rewards[k] / chance(arms[k], arms.size());
     if (options_.kind == BanditKind::kExp3P) {
       const double bonus = options_.confidence / std::sqrt(a * options_.horizon);
       const double rate = options_.exploration / (3 * a);
@@ -168,6 +168,13 @@ class Exp3Bandit final : public Bandit {
   double probability(size_t arm) const {
     return (1 - options_.exploration) * (tree_[arm] / total_) +
            options_.exploration / static_cast<double>(arms_);
+  }
+
+  // Of being among `count` arms that are drawn at once: what a reward is divided by, so that its estimate is
+  // right on average.
+  double chance(size_t arm, size_t count) const {
+    const double p = probability(arm);
+    return count == 1 ? p : -std::expm1(static_cast<double>(count) * std::log1p(-p));
   }
 
   BanditOptions options_;

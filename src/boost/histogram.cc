@@ -1,6 +1,7 @@
 #include "boost/histogram.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -156,7 +157,13 @@ class KernelsOf final : public Kernels {
     uint64_t word;
     std::memcpy(&word, bins, sizeof word);
     const Row<R> values = Row<R>::load(row);
-    for (size_t f = 0; f < 8; ++f) values.add_to(hist + (f * 256 + (word >> (8 * f) & 255)) * R);
+    // (bin of feature f) * R * 4 in two instructions: a shift that stops short, and a mask.
+    constexpr size_t kShift = std::bit_width(R * 4) - 1;
+    const auto bin_offset = [&](size_t f) {
+      const uint64_t moved = 8 * f < kShift ? word << (kShift - 8 * f) : word >> (8 * f - kShift);
+      return (moved & uint64_t{255} << kShift) / 4;
+    };
+    for (size_t f = 0; f < 8; ++f) values.add_to(hist + f * 256 * R + bin_offset(f));
   }
 
   template <size_t C>

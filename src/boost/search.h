@@ -60,9 +60,9 @@ class Searcher {
   size_t arms_per_pull_;
   Random* random_;
   const Context& context_;
-  std::vector<std::vector<int32_t>> rows_;        // per group
-  std::vector<std::vector<int32_t>> drawn_hist_;  // per group
-  std::vector<int32_t> own_hist_;
+  std::vector<AlignedVector<int32_t>> rows_;        // per group
+  std::vector<AlignedVector<int32_t>> drawn_hist_;  // per group
+  AlignedVector<int32_t> own_hist_;
 };
 
 }  // namespace tunemix::boost

@@ -29,7 +29,7 @@ class HistogramSlots {
 
  private:
   size_t size_;
-  std::vector<std::vector<int32_t>> slots_;
+  std::vector<AlignedVector<int32_t>> slots_;
   std::vector<int> free_;
 };
 

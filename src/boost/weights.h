@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "boost/aligned.h"
 #include "tunemix/boost/adaboost_mh.h"
 
 namespace tunemix::boost {
@@ -46,7 +47,7 @@ class WeightTable {
   size_t num_labels_;
   size_t stride_;
   std::vector<uint8_t> labels_;
-  std::vector<float> weights_;
+  AlignedVector<float> weights_;
   double sum_ = 0;
 };
 
