@@ -75,10 +75,11 @@ class TreeLearner final : public RoundLearner {
   }
 
  private:
-  // Under a bandit every search has its own features, so there is nothing to keep.
+  // Slots may take a fifth of what the bins take, and 24 bytes a document. Under a bandit every search has its
+  // own features, so there is nothing to keep.
   static size_t slot_count(const AdaBoostOptions& options, const Searcher& searcher) {
     const size_t values = searcher.bins().documents() * searcher.bins().features();
-    const size_t bytes = std::max(kLeastSlotBytes, values / 8 + searcher.bins().documents() * 16);
+    const size_t bytes = std::max(kLeastSlotBytes, values / 5 + searcher.bins().documents() * 24);
     const size_t fit = bytes / (searcher.histogram_size() * sizeof(int32_t));
     const size_t wanted = searcher.has_bandit() ? 3 : static_cast<size_t>(options.leaves) + 1;
     return std::min(wanted, std::max<size_t>(3, fit));
