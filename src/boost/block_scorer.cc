@@ -1,9 +1,13 @@
 #include "boost/block_scorer.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace tunemix::boost {
 namespace {
+
+typedef uint8_t Bytes __attribute__((vector_size(64)));
+static_assert(BlockScorer::kBlock == 2 * sizeof(Bytes));
 
 // How many of the ascending thresholds are <= x, without branches.
 uint8_t count_not_above(const float* thresholds, size_t size, float x) {
@@ -50,24 +54,27 @@ void BlockScorer::fill(const BinnedDataset& data, size_t begin, size_t count, ui
   }
 }
 
-void BlockScorer::leaves(size_t t, const uint8_t* columns, uint8_t* __restrict leaf) const {
+void BlockScorer::leaves(size_t t, const uint8_t* columns, uint8_t* leaf) const {
   const BoostRound& round = rounds_[t];
-  std::fill_n(leaf, kBlock, uint8_t{0});
+  // The ids of all 128 documents stay in registers.
+  Bytes low = {};
+  Bytes high = {};
   for (size_t k = 0; k < round.cuts.size(); ++k) {
-    const uint8_t* __restrict column = columns + column_[t][k] * kBlock;
+    Bytes column[2];
+    std::memcpy(column, columns + column_[t][k] * kBlock, sizeof column);
     const uint8_t bin = round.cuts[k].bin;
     if (round.product) {
-      for (size_t i = 0; i < kBlock; ++i)
-        leaf[i] = static_cast<uint8_t>(leaf[i] ^ (column[i] <= bin ? 1 : 0));
+      low ^= (column[0] <= bin) & 1;
+      high ^= (column[1] <= bin) & 1;
       continue;
     }
     const uint8_t parent = round.split_leaf[k];
-    const auto child = static_cast<uint8_t>(k + 1);
-    for (size_t i = 0; i < kBlock; ++i) {
-      const bool moves = (column[i] > bin) & (leaf[i] == parent);
-      leaf[i] = moves ? child : leaf[i];
-    }
+    const Bytes child = Bytes{} + static_cast<uint8_t>(k + 1);
+    low = ((column[0] > bin) & (low == parent)) ? child : low;
+    high = ((column[1] > bin) & (high == parent)) ? child : high;
   }
+  std::memcpy(leaf, &low, sizeof low);
+  std::memcpy(leaf + sizeof low, &high, sizeof high);
 }
 
 void BlockScorer::add_votes(size_t t, double shrinkage, size_t labels, const uint8_t* leaf,

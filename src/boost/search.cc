@@ -15,6 +15,11 @@ bool better(const FoundCut& a, const FoundCut& b) {
   return a.value > b.value || (a.value == b.value && a.cut.feature < b.cut.feature);
 }
 
+int32_t* scratch(AlignedVector<int32_t>& buffer, size_t size) {
+  if (buffer.size() < size) buffer.resize(size);
+  return buffer.data();
+}
+
 void keep_better(FoundCut& best, const FoundCut& other) {
   if (better(other, best)) best = other;
 }
@@ -32,65 +37,76 @@ Searcher::Searcher(const BinnedDataset& bins, const BinCuts& cuts, const WeightT
       random_(random),
       context_(context),
       rows_(static_cast<size_t>(context.threads())),
+      tile_(static_cast<size_t>(context.threads())),
       drawn_hist_(static_cast<size_t>(context.threads())) {}
 
-int32_t* Searcher::scratch_rows(size_t group) {
-  if (rows_[group].empty()) rows_[group].resize(kRowBytes / 4);
-  return rows_[group].data();
+void Searcher::add_tile(size_t t, const int32_t* rows, const Documents& documents, size_t begin, size_t count,
+                        int32_t* hist) const {
+  if (bins_.layout() == BinLayout::kTiles) {
+    kernels_->add_tile(rows, bins_.feature(t * 8), documents, begin, count, hist);
+    return;
+  }
+  const uint8_t* columns[8];
+  const size_t width = std::min<size_t>(8, bins_.features() - t * 8);
+  for (size_t f = 0; f < width; ++f) columns[f] = bins_.feature(t * 8 + f);
+  kernels_->add_columns(rows, {columns, width}, bins_.width(), documents, begin, count, hist);
 }
 
-// Group g of G has the tiles g, g + G, ...
-void Searcher::add_tiles(const Documents& documents, const uint8_t* flip, size_t group, size_t groups,
-                         int32_t* hist) {
-  const size_t tile_size = 8 * kernels_->feature_size();
-  for (size_t t = group; t < tiles(); t += groups) std::fill_n(hist + t * tile_size, tile_size, 0);
-  int32_t* rows = scratch_rows(group);
-  for (size_t begin = 0; begin < documents.count; begin += row_block()) {
-    const size_t count = std::min(row_block(), documents.count - begin);
-    kernels_->rows(weights_, flip, documents, begin, count, rows);
-    for (size_t t = group; t < tiles(); t += groups) {
-      if (bins_.layout() == BinLayout::kTiles) {
-        kernels_->add_tile(rows, bins_.feature(t * 8), documents, begin, count, hist + t * tile_size);
-        continue;
-      }
-      const uint8_t* columns[8];
-      const size_t width = std::min<size_t>(8, bins_.features() - t * 8);
-      for (size_t f = 0; f < width; ++f) columns[f] = bins_.feature(t * 8 + f);
-      kernels_->add_columns(rows, {columns, width}, 1, documents, begin, count, hist + t * tile_size);
-    }
+void Searcher::scan_tile(size_t t, const int32_t* hist, const Criterion& criterion, FoundCut& best) const {
+  const Sums total = kernels_->total(hist, 256);
+  best.total = total;
+  for (size_t j = t * 8; j < std::min(t * 8 + 8, bins_.features()); ++j, hist += kernels_->feature_size()) {
+    const BestCut cut = kernels_->best_cut(hist, cuts_.bins(j), total, criterion);
+    keep_better(best, {cut.found, cut.value, {static_cast<uint32_t>(j), cut.bin}, total, cut.below});
   }
 }
 
-FoundCut Searcher::scan_tiles(const int32_t* hist, const Criterion& criterion, size_t group,
-                              size_t groups) const {
-  FoundCut best;
-  best.total = kernels_->total(hist + group * 8 * kernels_->feature_size(), 256);
-  for (size_t t = group; t < tiles(); t += groups)
-    for (size_t j = t * 8; j < std::min(t * 8 + 8, bins_.features()); ++j) {
-      const BestCut cut =
-          kernels_->best_cut(hist + j * kernels_->feature_size(), cuts_.bins(j), best.total, criterion);
-      keep_better(best, {cut.found, cut.value, {static_cast<uint32_t>(j), cut.bin}, best.total, cut.below});
+// Group g of G has the tiles g, g + G, ...
+std::pair<FoundCut, FoundCut> Searcher::search_group(const Documents& documents, const uint8_t* flip,
+                                                     const Criterion& criterion, int32_t* hist,
+                                                     int32_t* parent, size_t group, size_t groups) {
+  const size_t tile_size = 8 * kernels_->feature_size();
+  int32_t* rows = scratch(rows_[group], kRowBytes / 4);
+  std::pair<FoundCut, FoundCut> found;
+  const auto finish = [&](size_t t, const int32_t* tile) {
+    scan_tile(t, tile, criterion, found.first);
+    if (parent == nullptr) return;
+    int32_t* rest = parent + t * tile_size;
+    for (size_t k = 0; k < tile_size; ++k) rest[k] -= tile[k];
+    scan_tile(t, rest, criterion, found.second);
+  };
+  if (documents.count <= row_block()) {
+    // One block of rows: each tile can be finished while it is in the cache.
+    kernels_->rows(weights_, flip, documents, 0, documents.count, rows);
+    for (size_t t = group; t < tiles(); t += groups) {
+      int32_t* tile = hist != nullptr ? hist + t * tile_size : scratch(tile_[group], tile_size);
+      std::fill_n(tile, tile_size, 0);
+      add_tile(t, rows, documents, 0, documents.count, tile);
+      finish(t, tile);
     }
-  return best;
+    return found;
+  }
+  for (size_t t = group; t < tiles(); t += groups) std::fill_n(hist + t * tile_size, tile_size, 0);
+  for (size_t begin = 0; begin < documents.count; begin += row_block()) {
+    const size_t count = std::min(row_block(), documents.count - begin);
+    kernels_->rows(weights_, flip, documents, begin, count, rows);
+    for (size_t t = group; t < tiles(); t += groups)
+      add_tile(t, rows, documents, begin, count, hist + t * tile_size);
+  }
+  for (size_t t = group; t < tiles(); t += groups) finish(t, hist + t * tile_size);
+  return found;
 }
 
 std::pair<FoundCut, FoundCut> Searcher::search_all(const Documents& documents, const uint8_t* flip,
                                                    const Criterion& criterion, int32_t* hist,
                                                    int32_t* parent) {
-  const bool threaded = documents.count * bins_.features() > kWorthThreads;
-  const size_t groups = threaded ? std::min(tiles(), static_cast<size_t>(context_.threads())) : 1;
-  const size_t tile_size = 8 * kernels_->feature_size();
+  require(hist != nullptr || documents.count <= row_block(), "many documents need a histogram");
+  // A parent's histogram is as much work as some hundred documents.
+  const size_t work = (documents.count + (parent != nullptr ? 256 : 0)) * bins_.features();
+  const size_t groups = work > kWorthThreads ? std::min(tiles(), static_cast<size_t>(context_.threads())) : 1;
   std::vector<std::pair<FoundCut, FoundCut>> found(groups);
   context_.pool().run(groups, [&](size_t group) {
-    add_tiles(documents, flip, group, groups, hist);
-    found[group].first = scan_tiles(hist, criterion, group, groups);
-    if (parent == nullptr) return;
-    for (size_t t = group; t < tiles(); t += groups) {
-      int32_t* to = parent + t * tile_size;
-      const int32_t* from = hist + t * tile_size;
-      for (size_t k = 0; k < tile_size; ++k) to[k] -= from[k];
-    }
-    found[group].second = scan_tiles(parent, criterion, group, groups);
+    found[group] = search_group(documents, flip, criterion, hist, parent, group, groups);
   });
   for (size_t group = 1; group < groups; ++group) {
     keep_better(found[0].first, found[group].first);
@@ -115,7 +131,7 @@ FoundCut Searcher::search_drawn(const Documents& documents, const uint8_t* flip,
   const size_t share = (documents.count + groups - 1) / groups;
   context_.pool().run(groups, [&](size_t group) {
     drawn_hist_[group].assign(size, 0);
-    int32_t* rows = scratch_rows(group);
+    int32_t* rows = scratch(rows_[group], kRowBytes / 4);
     const size_t end = std::min((group + 1) * share, documents.count);
     for (size_t begin = group * share; begin < end; begin += row_block()) {
       const size_t count = std::min(row_block(), end - begin);

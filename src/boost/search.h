@@ -20,6 +20,8 @@ struct FoundCut {
 
 class Searcher {
  public:
+  static constexpr size_t kFew = 1024;  // searching so few documents anew costs less than keeping a histogram
+
   // `bandit` may be null; both outlive the searcher.
   Searcher(const BinnedDataset& bins, const BinCuts& cuts, const WeightTable& weights, RowKind rows,
            Bandit* bandit, size_t arms_per_pull, Random* random, const Context& context);
@@ -31,7 +33,8 @@ class Searcher {
   bool has_bandit() const { return bandit_ != nullptr; }
   size_t histogram_size() const { return tiles() * 8 * kernels_->feature_size(); }  // int32, all features
 
-  // Over all features. Fills `hist`; a `parent` histogram becomes parent - hist, which is searched too.
+  // Over all features. Fills `hist`, which may be null for up to kFew documents; a `parent` histogram becomes
+  // parent - hist, which is searched too.
   std::pair<FoundCut, FoundCut> search_all(const Documents& documents, const uint8_t* flip,
                                            const Criterion& criterion, int32_t* hist, int32_t* parent);
   // The same over all features, with a histogram of its own.
@@ -47,11 +50,14 @@ class Searcher {
  private:
   size_t tiles() const { return (bins_.features() + 7) / 8; }
   size_t row_block() const { return kRowBytes / (4 * kernels_->lanes()); }
-  int32_t* scratch_rows(size_t group);
-  void add_tiles(const Documents& documents, const uint8_t* flip, size_t group, size_t groups, int32_t* hist);
-  FoundCut scan_tiles(const int32_t* hist, const Criterion& criterion, size_t group, size_t groups) const;
+  void add_tile(size_t t, const int32_t* rows, const Documents& documents, size_t begin, size_t count,
+                int32_t* hist) const;
+  void scan_tile(size_t t, const int32_t* hist, const Criterion& criterion, FoundCut& best) const;
+  std::pair<FoundCut, FoundCut> search_group(const Documents& documents, const uint8_t* flip,
+                                             const Criterion& criterion, int32_t* hist, int32_t* parent,
+                                             size_t group, size_t groups);
 
-  static constexpr size_t kRowBytes = 256 * 1024;  // of a block of rows: they stay in the L2 cache
+  static constexpr size_t kRowBytes = kFew * kMostLanes * 4;  // of a block of rows: they stay in the L2 cache
   const BinnedDataset& bins_;
   const BinCuts& cuts_;
   const WeightTable& weights_;
@@ -61,6 +67,7 @@ class Searcher {
   Random* random_;
   const Context& context_;
   std::vector<AlignedVector<int32_t>> rows_;        // per group
+  std::vector<AlignedVector<int32_t>> tile_;        // per group
   std::vector<AlignedVector<int32_t>> drawn_hist_;  // per group
   AlignedVector<int32_t> own_hist_;
 };

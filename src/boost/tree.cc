@@ -25,7 +25,7 @@ class HistogramSlots {
     if (slot >= 0) free_.push_back(slot);
     slot = -1;
   }
-  int32_t* operator[](int slot) { return slots_[slot].data(); }
+  int32_t* operator[](int slot) { return slot < 0 ? nullptr : slots_[slot].data(); }
 
  private:
   size_t size_;
@@ -75,8 +75,8 @@ class TreeLearner final : public RoundLearner {
   }
 
  private:
-  // Slots may take a fifth of what the bins take, and 24 bytes a document. Under a bandit every search has its
-  // own features, so there is nothing to keep.
+  // Slots may take a fifth of what the bins take, and 24 bytes a document. Under a bandit every search has
+  // its own features, so there is nothing to keep.
   static size_t slot_count(const AdaBoostOptions& options, const Searcher& searcher) {
     const size_t values = searcher.bins().documents() * searcher.bins().features();
     const size_t bytes = std::max(kLeastSlotBytes, values / 5 + searcher.bins().documents() * 24);
@@ -107,9 +107,11 @@ class TreeLearner final : public RoundLearner {
 
   FoundCut search(Leaf& leaf, const Criterion& criterion) {
     if (!full_) return searcher_.search_drawn(documents(leaf), nullptr, criterion);
-    leaf.slot = slots_.take();
+    leaf.slot = slot_for(leaf);
     return searcher_.search_all(documents(leaf), nullptr, criterion, slots_[leaf.slot], nullptr).first;
   }
+
+  int slot_for(const Leaf& leaf) { return leaf.count > Searcher::kFew ? slots_.take() : -1; }
 
   double uncut_edge(const Sums& total) const {
     double edge = 0;
@@ -197,7 +199,7 @@ class TreeLearner final : public RoundLearner {
     rate(below);
     rate(above);
     for (Leaf* leaf : {&below, &above})
-      if (leaf->gain <= 0 || leaf->count < kWorthKeeping) slots_.give_back(leaf->slot);
+      if (leaf->gain <= 0 || leaf->count <= Searcher::kFew) slots_.give_back(leaf->slot);
     keep_a_slot_free();
   }
 
@@ -211,7 +213,7 @@ class TreeLearner final : public RoundLearner {
       large.best = search(large, criterion_);
       return;
     }
-    small.slot = slots_.take();
+    small.slot = slot_for(small);
     large.slot = parent_slot;
     std::tie(small.best, large.best) =
         searcher_.search_all(documents(small), nullptr, criterion_, slots_[small.slot], slots_[large.slot]);
@@ -308,8 +310,6 @@ class TreeLearner final : public RoundLearner {
 
   static constexpr size_t kLeastSlotBytes = 8 << 20;
   static constexpr size_t kSplitBlock = 16384;
-  static constexpr size_t kWorthKeeping =
-      1024;  // documents; searching fewer anew costs less than a histogram
   static constexpr double kLeastGain = 1e-6;
   const AdaBoostOptions& options_;
   Searcher& searcher_;
