@@ -3,31 +3,22 @@
 #include <algorithm>
 #include <cstring>
 
+#include "boost/aligned.h"
+
 namespace tunemix::boost {
 namespace {
 
-typedef uint8_t Bytes __attribute__((vector_size(64)));
+typedef uint8_t Bytes __attribute__((vector_size(64), may_alias));
 static_assert(BlockScorer::kBlock == 2 * sizeof(Bytes));
-
-// How many of the ascending thresholds are <= x, without branches.
-uint8_t count_not_above(const float* thresholds, size_t size, float x) {
-  const float* base = thresholds;
-  while (size > 1) {
-    const size_t half = size / 2;
-    base += base[half - 1] <= x ? half : 0;
-    size -= half;
-  }
-  return static_cast<uint8_t>(base - thresholds + (size == 1 && *base <= x ? 1 : 0));
-}
 
 }  // namespace
 
-BlockScorer::BlockScorer(const BinCuts& cuts, std::span<const BoostRound> rounds)
-    : cuts_(cuts), rounds_(rounds) {
+BlockScorer::BlockScorer(const BinCuts& cuts, std::span<const BoostRound> rounds) : rounds_(rounds) {
   for (const BoostRound& round : rounds)
     for (const Cut& cut : round.cuts) features_.push_back(cut.feature);
   std::sort(features_.begin(), features_.end());
   features_.erase(std::unique(features_.begin(), features_.end()), features_.end());
+  for (const uint32_t j : features_) tables_.emplace_back(cuts.thresholds(j));
   for (const BoostRound& round : rounds) {
     std::vector<uint32_t>& columns = column_.emplace_back();
     for (const Cut& cut : round.cuts)
@@ -39,10 +30,8 @@ BlockScorer::BlockScorer(const BinCuts& cuts, std::span<const BoostRound> rounds
 void BlockScorer::fill(const Dataset& data, size_t begin, size_t count, uint8_t* columns) const {
   const float* rows = data.row(begin).data();
   for (size_t u = 0; u < features_.size(); ++u) {
-    const std::span<const float> thresholds = cuts_.thresholds(features_[u]);
     for (size_t i = 0; i < count; ++i)
-      columns[u * kBlock + i] =
-          count_not_above(thresholds.data(), thresholds.size(), rows[i * data.features() + features_[u]]);
+      columns[u * kBlock + i] = tables_[u].bin(rows[i * data.features() + features_[u]]);
   }
 }
 
@@ -60,8 +49,7 @@ void BlockScorer::leaves(size_t t, const uint8_t* columns, uint8_t* leaf) const 
   Bytes low = {};
   Bytes high = {};
   for (size_t k = 0; k < round.cuts.size(); ++k) {
-    Bytes column[2];
-    std::memcpy(column, columns + column_[t][k] * kBlock, sizeof column);
+    const auto* column = reinterpret_cast<const Bytes*>(columns + column_[t][k] * kBlock);
     const uint8_t bin = round.cuts[k].bin;
     if (round.product) {
       low ^= (column[0] <= bin) & 1;
@@ -100,7 +88,7 @@ void add_scores(const BinCuts& cuts, std::span<const BoostRound> rounds, double 
   const size_t labels = out[0].columns();
   const BlockScorer scorer(cuts, rounds.first(static_cast<size_t>(checkpoints.back())));
   struct Scratch {
-    std::vector<uint8_t> columns;
+    AlignedVector<uint8_t> columns;
     std::vector<float> scores;
   };
   std::vector<Scratch> scratch(static_cast<size_t>(context.threads()));

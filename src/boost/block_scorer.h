@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "data/bin_search.h"
 #include "tunemix/boost/adaboost_mh.h"
 
 namespace tunemix::boost {
@@ -14,10 +15,10 @@ class BlockScorer {
  public:
   static constexpr size_t kBlock = 128;
 
-  // Of some adjacent rounds, whose cuts are numbered by `cuts`; all outlive the scorer.
+  // Of some adjacent rounds, which outlive the scorer; their cuts are numbered by `cuts`.
   BlockScorer(const BinCuts& cuts, std::span<const BoostRound> rounds);
 
-  // Bytes that fill() writes.
+  // Bytes of the columns, which begin at a cache line.
   size_t columns_size() const { return features_.size() * kBlock; }
   // The bins of documents begin..begin+count, count <= kBlock, in the features that the rounds use.
   void fill(const Dataset& data, size_t begin, size_t count, uint8_t* columns) const;
@@ -28,9 +29,9 @@ class BlockScorer {
   void add_votes(size_t t, double shrinkage, size_t labels, const uint8_t* leaf, float* scores) const;
 
  private:
-  const BinCuts& cuts_;
   std::span<const BoostRound> rounds_;
   std::vector<uint32_t> features_;             // used ones, ascending
+  std::vector<SearchTable> tables_;            // of their thresholds
   std::vector<std::vector<uint32_t>> column_;  // of each cut of each round: where in features_ it is
 };
 

@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 
+#include "boost/aligned.h"
 #include "boost/block_scorer.h"
 #include "boost/learners.h"
 #include "boost/run.h"
@@ -118,7 +119,7 @@ struct AdaBoostTrainer::Impl {
       const boost::BlockScorer scorer(cuts, chunk);
       parallel_blocks(context.pool(), data.documents(), boost::BlockScorer::kBlock,
                       [&](size_t begin, size_t end) {
-                        std::vector<uint8_t> columns(scorer.columns_size());
+                        boost::AlignedVector<uint8_t> columns(scorer.columns_size());
                         uint8_t block_leaf[boost::BlockScorer::kBlock];
                         scorer.fill(*bins, begin, end - begin, columns.data());
                         for (size_t t = 0; t < chunk.size(); ++t) {
