@@ -61,7 +61,8 @@ std::vector<std::string> split(std::string_view text, char separator) {
 std::string human_bytes(double bytes) {
   const char* units[] = {"B", "KB", "MB", "GB", "TB"};
   int unit = 0;
-  while (bytes >= 1000 && unit < 4) {
+  // What would be rounded up to 1000 belongs to the next unit.
+  while (bytes >= (unit == 0 ? 999.5 : 999.95) && unit < 4) {
     bytes /= 1000;
     ++unit;
   }
@@ -70,7 +71,7 @@ std::string human_bytes(double bytes) {
 
 std::string human_seconds(double seconds) {
   if (seconds < 0.1) return fmt::format("{:.1f} ms", seconds * 1e3);
-  if (seconds < 60) return fmt::format("{:.1f} s", seconds);
+  if (seconds < 59.95) return fmt::format("{:.1f} s", seconds);
   const auto whole = static_cast<long>(seconds + 0.5);
   if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
   return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);
