@@ -1,18 +1,8 @@
-# tunemix_module(NAME PUBLIC deps... PRIVATE deps...): the static library of src/NAME with headers in include/tunemix/NAME.
-# A dependency without "::" is another module.
+# tunemix_module(NAME PUBLIC deps... PRIVATE deps... HEADERS deps...): the static library of src/NAME with headers in
+# include/tunemix/NAME. A dependency without "::" is another module. HEADERS are needed to compile it, and not by consumers.
 function(tunemix_module name)
-  cmake_parse_arguments(ARG "" "" "PUBLIC;PRIVATE" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "PUBLIC;PRIVATE;HEADERS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/${name}/*.cc)
-  if(NOT sources) # dropped when every module has sources
-    add_library(tunemix_${name} INTERFACE)
-    foreach(dep ${ARG_PUBLIC})
-      if(NOT dep MATCHES "::")
-        target_link_libraries(tunemix_${name} INTERFACE tunemix_${dep})
-      endif()
-    endforeach()
-    set_property(GLOBAL APPEND PROPERTY TUNEMIX_MODULES tunemix_${name})
-    return()
-  endif()
   add_library(tunemix_${name} STATIC ${sources})
   add_library(tunemix::${name} ALIAS tunemix_${name})
   set_target_properties(tunemix_${name} PROPERTIES EXPORT_NAME ${name})
@@ -28,6 +18,8 @@ function(tunemix_module name)
       target_link_libraries(tunemix_${name} ${scope} ${dep})
     endforeach()
   endforeach()
-  target_link_libraries(tunemix_${name} PRIVATE $<BUILD_INTERFACE:tunemix_flags>)
+  foreach(dep tunemix_flags ${ARG_HEADERS})
+    target_link_libraries(tunemix_${name} PRIVATE $<BUILD_INTERFACE:${dep}>)
+  endforeach()
   set_property(GLOBAL APPEND PROPERTY TUNEMIX_MODULES tunemix_${name})
 endfunction()
