@@ -44,6 +44,13 @@ ScoreMatrix get_scores(BinaryReader& in) {
   return scores;
 }
 
+// The scores of standardised features as scores of the documents that they were made from.
+ScoreMatrix scores_of(const ScoreMatrix& scores, const Hash128& documents) {
+  ScoreMatrix result(scores.documents(), scores.columns(), documents, scores.model());
+  std::copy(scores.values().begin(), scores.values().end(), result.values().begin());
+  return result;
+}
+
 std::vector<int> checkpoints_of(const LearnerSpec& learner) {
   if (learner.checkpoints.empty()) return default_checkpoints(learner.boosting.iterations);
   std::vector<int> result;
@@ -150,7 +157,11 @@ void run_train_job(const Plan& plan, const TrainJob& job, const FoldInfo& info, 
                    const ArtifactStore& store, const Context& context) {
   const BagData bag = bag_data(plan, job, features);
   const auto train = plan.config.learners[job.learner].type == "svm" ? train_svm_models : train_boosting;
-  const TrainResult result = train(plan, job, info, bag, features, store, context);
+  TrainResult result = train(plan, job, info, bag, features, store, context);
+  for (ModelScores& model : result.models) {
+    model.valid = scores_of(model.valid, info.valid.fingerprint);
+    model.test = scores_of(model.test, info.test.fingerprint);
+  }
   store.save(kScoresKind, job.key, kScoresVersion, save_train_result(result));
 }
 

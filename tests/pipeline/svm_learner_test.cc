@@ -1,31 +1,31 @@
-// The SVM as `train`, `score` and `inspect` use it.
 #include <gtest/gtest.h>
 
 #include "pipeline/learners/learner.h"
 #include "tests/support.h"
-#include "tests/svm/support.h"
-#include "tunemix/core/error.h"
+#include "tunemix/data/synthetic.h"
+#include "tunemix/svm/crammer_singer.h"
 
 namespace tunemix {
 namespace {
 
-TEST(SvmLearner, TrainsScoresAndInspects) {
+TEST(SvmLearner, TrainsScoresAndTellsWhatItReached) {
   const Context context;
-  const Dataset data = test::random_rows(200, 3, 3, 4).dataset();
+  SyntheticOptions synthetic;
+  synthetic.queries = 20;
+  const Dataset data = make_synthetic(synthetic, context);
   const test::ScratchDirectory scratch;
   const LearnerPlugin plugin = svm_plugin();
-  const auto told = plugin.train(
-      data, {{"C", "10"}, {"bias", "false"}, {"scale", "none"}, {"weights", "uniform"}, {"gap", "0.001"}},
-      scratch / "svm.tmx", context);
-  for (const char* key : {"primal", "dual", "relative_gap", "epochs", "seconds"})
-    EXPECT_TRUE(told.contains(key)) << key;
-  EXPECT_LE(told["relative_gap"].get<double>(), 1e-3);
-  EXPECT_GT(told["primal"].get<double>(), told["dual"].get<double>());
-  const ScoreMatrix scores = plugin.score(scratch / "svm.tmx", data, context);
-  EXPECT_EQ(scores.documents(), 200U);
-  EXPECT_EQ(scores.columns(), 3U);
-  EXPECT_EQ(plugin.inspect(scratch / "svm.tmx")["primal"], told["primal"]);
-  EXPECT_THROW(plugin.train(data, {{"c", "10"}}, {}, context), InputError);
+  const auto figures = plugin.train({data, {{"C", "10"}, {"gap", "0.001"}}, scratch / "m.tmx", {}}, context);
+  EXPECT_LE(figures["dual"].get<double>(), figures["primal"].get<double>());
+  EXPECT_LE(figures["relative_gap"].get<double>(), 0.001);
+  const LoadedModel loaded = plugin.load(scratch / "m.tmx");
+  EXPECT_EQ(loaded.features, data.features());
+  const ScoreMatrix scores = loaded.score(data, 0, context);
+  EXPECT_EQ(scores.documents(), data.documents());
+  EXPECT_EQ(scores.columns(), 5u);
+  EXPECT_EQ(loaded.description["C"], 10.0);
+  EXPECT_THROW(plugin.train({data, {{"Cee", "1"}}, {}, {}}, context), InputError);
+  EXPECT_THROW(plugin.train({data, {}, {}, scratch / "m.tmx"}, context), InputError);
 }
 
 }  // namespace
