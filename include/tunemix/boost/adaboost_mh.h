@@ -98,6 +98,10 @@ class AdaBoostModel {
   std::vector<ScoreMatrix> score(const Dataset& data, std::span<const int> checkpoints,
                                  const Context& context) const;
 
+  // The model of the first rounds alone: the same bytes however many rounds were trained. For scoring;
+  // training cannot go on from it.
+  AdaBoostModel first_rounds(int count) const;
+
   void save(const std::filesystem::path& path) const;
   static AdaBoostModel load(const std::filesystem::path& path);
   // As a part of another file.
