@@ -22,7 +22,6 @@ void print(Buffer& out, fmt::format_string<Args...> format, Args&&... args) {
   fmt::format_to(std::back_inserter(out), format, std::forward<Args>(args)...);
 }
 
-// The queries in the order of their first row in the files, and the documents of each in the order of their rows.
 std::span<const float> scores_of(const ScoredDocuments& d, size_t query) {
   return d.scores.subspan(d.queries.begin(query), d.queries.length(query));
 }
@@ -36,19 +35,33 @@ void write_yahoo(Buffer& out, const ScoredDocuments& d) {
   }
 }
 
-// trec_eval reads single-precision scores and breaks ties by document name: each score written is below the one before,
-// so that its order is ours.
+// The order that our `trec` preset evaluates: tied documents by name, descending; those without one in file
+// order.
+std::vector<uint32_t> rank_for_trec(const ScoredDocuments& d, size_t query) {
+  const auto scores = scores_of(d, query);
+  std::vector<uint32_t> order = rank_documents(scores);
+  if (d.names.size() != d.queries.documents()) return order;
+  const size_t begin = d.queries.begin(query);
+  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+    return scores[a] != scores[b] ? scores[a] > scores[b] : d.names[begin + a] > d.names[begin + b];
+  });
+  return order;
+}
+
+// trec_eval sorts by single-precision score: each score written is below the one before, so that its order is
+// ours.
 void write_trec(Buffer& out, const ScoredDocuments& d, std::string_view tag) {
   const std::vector<std::string> ids = document_ids(d.queries, d.names);
   for (size_t q = 0; q < d.queries.size(); ++q) {
     const auto scores = scores_of(d, q);
-    const std::vector<uint32_t> order = rank_documents(scores);
+    const std::vector<uint32_t> order = rank_for_trec(d, q);
     float last = std::numeric_limits<float>::infinity();
     for (size_t i = 0; i < order.size(); ++i) {
       float score = scores[order[i]];
       if (score >= last) score = std::nextafter(last, -std::numeric_limits<float>::infinity());
       last = score;
-      print(out, "{} Q0 {} {} {} {}\n", d.queries.id(q), ids[d.queries.begin(q) + order[i]], i + 1, score, tag);
+      print(out, "{} Q0 {} {} {} {}\n", d.queries.id(q), ids[d.queries.begin(q) + order[i]], i + 1, score,
+            tag);
     }
   }
 }
@@ -133,12 +146,24 @@ std::string export_text(ExportFormat format, const ScoredDocuments& documents, s
     if (!std::isfinite(score)) throw_input("a score is not a finite number; nothing was exported");
   Buffer out;
   switch (format) {
-    case ExportFormat::kYahoo: write_yahoo(out, documents); break;
-    case ExportFormat::kTrec: write_trec(out, documents, tag); break;
-    case ExportFormat::kQrels: write_qrels(out, documents); break;
-    case ExportFormat::kScores: write_scores(out, documents); break;
-    case ExportFormat::kRankLib: write_ranklib(out, documents); break;
-    case ExportFormat::kTsv: write_tsv(out, documents); break;
+    case ExportFormat::kYahoo:
+      write_yahoo(out, documents);
+      break;
+    case ExportFormat::kTrec:
+      write_trec(out, documents, tag);
+      break;
+    case ExportFormat::kQrels:
+      write_qrels(out, documents);
+      break;
+    case ExportFormat::kScores:
+      write_scores(out, documents);
+      break;
+    case ExportFormat::kRankLib:
+      write_ranklib(out, documents);
+      break;
+    case ExportFormat::kTsv:
+      write_tsv(out, documents);
+      break;
   }
   return {out.data(), out.size()};
 }
