@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 #include <map>
+#include <optional>
 #include <thread>
 
 #include "pipeline/engine/engine.h"
@@ -53,8 +54,6 @@ std::string batch_script(const JobManifest& manifest, const SlurmConfig& slurm,
                      slurm.memory_mb, slurm.time);
   out += "#SBATCH --ntasks=1\n#SBATCH --no-requeue\n";
   if (!slurm.partition.empty()) out += fmt::format("#SBATCH --partition={}\n", slurm.partition);
-  out += fmt::format("#SBATCH --output={}\n",
-                     (fs::absolute(manifest.directory) / "logs" / "slurm-%A_%a.log").string());
   out += fmt::format("jobs=({})\n", fmt::join(jobs, " "));
   out += fmt::format("exec {} job {} --runs {} --threads {} --job \"${{jobs[$SLURM_ARRAY_TASK_ID]}}\"\n",
                      quoted(program), quoted(fs::absolute(manifest.config).string()),
@@ -65,26 +64,59 @@ std::string batch_script(const JobManifest& manifest, const SlurmConfig& slurm,
 std::string submit(const JobManifest& manifest, const SlurmConfig& slurm, std::span<const size_t> jobs) {
   const fs::path script = fs::absolute(manifest.directory) / "logs" / "slurm.sh";
   write_file_atomically(script, batch_script(manifest, slurm, jobs));
-  const CommandResult result = run_command("sbatch --parsable " + quoted(script.string()));
-  if (result.code != 0) throw_run("sbatch refused the jobs: {}", result.output);
-  return split(result.output, ';').front();
+  // On the command line, where a folder's name may hold blanks.
+  const std::string log = (script.parent_path() / "slurm-%A_%a.log").string();
+  const CommandResult result =
+      run_command("sbatch --parsable --output=" + quoted(log) + " " + quoted(script.string()));
+  const std::string id = split(split(result.output, '\n').back(), ';').front();
+  const bool number = !id.empty() && id.find_first_not_of("0123456789") == std::string::npos;
+  if (result.code != 0 || !number) throw_run("sbatch refused the jobs: {}", result.output);
+  return id;
 }
 
-// States of the tasks that the scheduler still knows as unfinished, each with its count: "3 RUNNING, 10
-// PENDING".
-std::map<std::string, size_t> unfinished(const std::vector<std::string>& arrays) {
-  const CommandResult result =
-      run_command("squeue --noheader --array --format=%T --jobs=" + join(arrays, ","));
-  std::map<std::string, size_t> states;
-  // An array that the scheduler has forgotten has ended.
+using TaskStates = std::map<std::string, size_t>;
+
+// States of one array's tasks that the scheduler still knows as unfinished, each with its count: "3 RUNNING,
+// 10 PENDING". Nothing where the scheduler does not answer.
+std::optional<TaskStates> unfinished(const std::string& array, std::string& trouble) {
+  const CommandResult result = run_command("squeue --noheader --array --format=%T --jobs=" + array);
+  TaskStates states;
   if (result.code != 0) {
+    // An array that the scheduler has forgotten has ended.
     if (result.output.find("Invalid job id") != std::string::npos) return states;
-    throw_run("squeue failed: {}", result.output);
+    trouble = result.output;
+    return std::nullopt;
   }
   for (const std::string& state : split(result.output, '\n'))
     if (!state.empty() && state != "COMPLETING") ++states[state];
   return states;
 }
+
+// The same of all arrays. A scheduler that restarts is away for a while: it is asked again before giving up.
+class Scheduler {
+ public:
+  explicit Scheduler(std::vector<std::string> arrays) : arrays_(std::move(arrays)) {}
+
+  std::optional<TaskStates> ask() {
+    TaskStates all;
+    std::string trouble;
+    for (const std::string& array : arrays_) {
+      const std::optional<TaskStates> states = unfinished(array, trouble);
+      if (!states) {
+        if (++failures_ > kMostFailures) throw_run("squeue failed {} times: {}", failures_, trouble);
+        return std::nullopt;
+      }
+      for (const auto& [state, count] : *states) all[state] += count;
+    }
+    failures_ = 0;
+    return all;
+  }
+
+ private:
+  static constexpr int kMostFailures = 30;
+  std::vector<std::string> arrays_;
+  int failures_ = 0;
+};
 
 class ArrayGuard {
  public:
@@ -105,16 +137,20 @@ std::vector<size_t> wait_for(const std::vector<std::string>& arrays, std::vector
                              const SlurmConfig& slurm, const std::function<bool(size_t)>& is_done,
                              const std::function<void(size_t)>& on_done, const Context& context) {
   ArrayGuard guard(arrays);
+  Scheduler scheduler(arrays);
   for (;;) {
-    const std::map<std::string, size_t> states = unfinished(arrays);
+    const std::optional<TaskStates> states = scheduler.ask();
+    context.check_stop();
     std::erase_if(jobs, [&](size_t job) {
       if (!is_done(job)) return false;
       on_done(job);
       return true;
     });
-    if (states.empty()) break;
+    if (jobs.empty() || (states && states->empty())) break;
     std::vector<std::string> words;
-    for (const auto& [state, count] : states) words.push_back(fmt::format("{} {}", count, state));
+    if (!states) words.emplace_back("no answer from the scheduler");
+    if (states)
+      for (const auto& [state, count] : *states) words.push_back(fmt::format("{} {}", count, state));
     context.log(LogLevel::kDebug, "slurm: " + join(words, ", "));
     for (int tenth = 0; tenth < 10 * slurm.poll_seconds; ++tenth) {
       context.check_stop();
