@@ -7,6 +7,7 @@
 
 #include "pipeline/commands/commands.h"
 #include "pipeline/commands/metric_options.h"
+#include "pipeline/run/finished_run.h"
 #include "tunemix/metric/evaluator.h"
 #include "tunemix/metric/score_file.h"
 #include "tunemix/metric/significance.h"
@@ -22,6 +23,10 @@ struct CompareOptions {
   std::string metric = "ndcg@10";
   PolicyOverrides overrides;
   bool json = false;
+  // Two runs instead of files.
+  std::vector<std::filesystem::path> run_pair;
+  std::filesystem::path runs = "runs";
+  std::string row;
 };
 
 struct Comparison {
@@ -86,6 +91,63 @@ nlohmann::ordered_json as_json(const CombinedTest& test) {
   return {{"statistic", test.statistic}, {"degrees", test.degrees}, {"p", test.p}};
 }
 
+// What makes the queries of two runs pairs: the same queries with the same labels.
+void expect_same_tests(const FinishedRun& a, const FinishedRun& b) {
+  if (a.tests.size() != b.tests.size())
+    throw_input("'{}' has {} folds and '{}' has {}; expected two runs on the same data", a.name,
+                a.tests.size(), b.name, b.tests.size());
+  for (size_t fold = 0; fold < a.tests.size(); ++fold) {
+    const SplitInfo& x = a.tests[fold];
+    const SplitInfo& y = b.tests[fold];
+    if (x.labels != y.labels || x.queries.offsets() != y.queries.offsets() ||
+        x.queries.ids() != y.queries.ids())
+      throw_input(
+          "the test data of fold {} is not the same in '{}' and '{}'; expected two runs on the same data",
+          fold + 1, a.name, b.name);
+  }
+}
+
+std::vector<PairedTest> compare_runs(const CompareOptions& options, const Context& context,
+                                     std::string& tool) {
+  if (options.metric != "ndcg@10" && options.metric != "err")
+    throw_input("metric is '{}'; expected ndcg@10 or err, which are what runs keep of each query",
+                options.metric);
+  const FinishedRun a = open_run(options.run_pair[0], options.runs, context);
+  const FinishedRun b = open_run(options.run_pair[1], options.runs, context);
+  expect_same_tests(a, b);
+  if (a.tool != b.tool)
+    throw_input(
+        "'{}' was evaluated as {} does and '{}' as {} does; expected the same first of evaluate.tools",
+        a.name, a.tool, b.name, b.tool);
+  const bool err = options.metric == "err";
+  if (err && a.err_max != b.err_max)
+    throw_input("evaluate.err_max is {} in '{}' and {} in '{}'; expected the same", a.err_max, a.name,
+                b.err_max, b.name);
+  tool = a.tool;
+  const std::string row_a = a.row_or_main(options.row);
+  const std::string row_b = b.row_or_main(options.row);
+  std::vector<PairedTest> folds;
+  for (size_t fold = 0; fold < a.tests.size(); ++fold) {
+    const QueryValues& x = a.values(row_a, fold);
+    const QueryValues& y = b.values(row_b, fold);
+    if (x.ndcg.size() < 2) throw_input("fold {} has one test query; a paired t-test needs two", fold + 1);
+    if (err && std::isnan(x.err[0])) throw_input("a label does not fit evaluate.err_max {}", a.err_max);
+    folds.push_back(err ? paired_t_test(x.err, y.err) : paired_t_test(x.ndcg, y.ndcg));
+  }
+  return folds;
+}
+
+std::vector<PairedTest> compare_files(const CompareOptions& options, const Context& context) {
+  if (options.data.empty() || options.a.size() != options.data.size() ||
+      options.b.size() != options.data.size())
+    throw_input("{} data files, {} score files of A and {} of B; expected one of each per fold, or two runs",
+                options.data.size(), options.a.size(), options.b.size());
+  std::vector<PairedTest> folds;
+  for (size_t fold = 0; fold < options.data.size(); ++fold)
+    folds.push_back(compare_fold(options, fold, context));
+  return folds;
+}
+
 void print_json(const CompareOptions& options, const Comparison& comparison) {
   nlohmann::ordered_json root = {{"tool", options.tool}, {"metric", options.metric}};
   root["folds"] = nlohmann::ordered_json::array();
@@ -112,18 +174,21 @@ void print_table(const CompareOptions& options, const Comparison& comparison) {
   }
 }
 
-int run(const CompareOptions& options, const Program& program) {
-  if (options.a.size() != options.data.size() || options.b.size() != options.data.size())
-    throw_input("{} data files, {} score files of A and {} of B; expected one of each per fold",
-                options.data.size(), options.a.size(), options.b.size());
+int run(CompareOptions options, const Program& program) {
+  const bool of_runs = !options.run_pair.empty();
+  if (of_runs && options.run_pair.size() != 2)
+    throw_input("one run is given; expected two: tunemix compare RUN_A RUN_B");
+  if (of_runs && !(options.data.empty() && options.a.empty() && options.b.empty()))
+    throw_input("runs and score files are given; expected either RUN_A RUN_B or --data, --a and --b");
   const auto context = program.context();
   Comparison comparison;
+  comparison.folds =
+      of_runs ? compare_runs(options, *context, options.tool) : compare_files(options, *context);
   std::vector<double> two_sided;
   std::vector<double> a_better;
-  for (size_t fold = 0; fold < options.data.size(); ++fold) {
-    comparison.folds.push_back(compare_fold(options, fold, *context));
-    two_sided.push_back(comparison.folds.back().p);
-    a_better.push_back(comparison.folds.back().p_a_better);
+  for (const PairedTest& fold : comparison.folds) {
+    two_sided.push_back(fold.p);
+    a_better.push_back(fold.p_a_better);
   }
   comparison.two_sided = fisher_combine(two_sided);
   comparison.a_better = fisher_combine(a_better);
@@ -139,9 +204,14 @@ int run(const CompareOptions& options, const Program& program) {
 void add_compare_command(CLI::App& app, Program& program) {
   CLI::App* command = app.add_subcommand("compare", "Compare two systems: paired t-test, Fisher over folds");
   auto options = std::make_shared<CompareOptions>();
-  command->add_option("--data", options->data, "LETOR files with the labels, one per fold")->required();
-  command->add_option("--a", options->a, "Score files of system A, one per fold")->required();
-  command->add_option("--b", options->b, "Score files of system B, one per fold")->required();
+  command
+      ->add_option("run", options->run_pair, "Two runs on the same data: directories, or names under --runs")
+      ->expected(0, 2);
+  command->add_option("--runs", options->runs, "Folder of the runs")->capture_default_str();
+  command->add_option("--row", options->row, "Row of the runs' results (default: the full mixture)");
+  command->add_option("--data", options->data, "Instead of runs: LETOR files with the labels, one per fold");
+  command->add_option("--a", options->a, "Score files of system A, one per fold");
+  command->add_option("--b", options->b, "Score files of system B, one per fold");
   command->add_option("--tool", options->tool, "yahoo, ranklib, trec, letor3, letor4 or mslr")
       ->capture_default_str();
   command->add_option("--metric", options->metric, "ndcg@R, dcg@R, p@R, mean_ndcg, map, err or mrr")
@@ -150,7 +220,8 @@ void add_compare_command(CLI::App& app, Program& program) {
   add_policy_options(*command, options->overrides);
   add_common_options(*command, program);
   command->footer(
-      "Example (two folds):\n"
+      "Examples (two runs; the score files of two folds):\n"
+      "  tunemix compare mq2008 mq2008-paper --row AB+EXP\n"
       "  tunemix compare --data f1.txt f2.txt --a a1.scores a2.scores --b b1.scores b2.scores --metric "
       "ndcg@10");
   command->callback(

@@ -1,0 +1,87 @@
+#include "pipeline/run/finished_run.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "pipeline/run/bundle_writer.h"
+#include "tunemix/core/text.h"
+
+namespace tunemix {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+fs::path find_manifest(const fs::path& run, const fs::path& runs) {
+  for (const fs::path& folder : {run, runs / run})
+    if (fs::exists(folder / "manifest.json"))
+      return fs::absolute(folder / "manifest.json").lexically_normal();
+  throw_input("{}: no run; expected a run directory or the name of one under {}", run.string(),
+              runs.string());
+}
+
+// The keys of the artifacts of one kind: "data/0a/0a....tmx" -> 0a....
+std::vector<Hash128> keys_of(const Json& manifest, const std::string& kind) {
+  std::vector<Hash128> keys;
+  for (const Json& artifact : manifest.at("artifacts")) {
+    const fs::path path = artifact.get<std::string>();
+    if (path.begin()->string() == kind) keys.push_back(Hash128::from_hex(path.stem().string()));
+  }
+  return keys;
+}
+
+}  // namespace
+
+std::vector<std::string> FinishedRun::rows() const {
+  std::vector<std::string> names;
+  for (const QueryValues& values : evaluation.per_query)
+    if (values.fold == 0) names.push_back(values.row);
+  return names;
+}
+
+std::string FinishedRun::row_or_main(const std::string& row) const {
+  const std::vector<std::string> names = rows();
+  if (row.empty()) return main_row_name(names);
+  if (std::find(names.begin(), names.end(), row) == names.end())
+    throw_input("the run '{}' has no row '{}'; expected one of: {}{}", name, row, join(names, ", "),
+                did_you_mean(row, names));
+  return row;
+}
+
+const QueryValues& FinishedRun::values(const std::string& row, size_t fold) const {
+  const auto it = std::find_if(evaluation.per_query.begin(), evaluation.per_query.end(),
+                               [&](const QueryValues& v) { return v.row == row && v.fold == fold; });
+  require(it != evaluation.per_query.end(), "a row without the values of a fold");
+  return *it;
+}
+
+FinishedRun open_run(const fs::path& run, const fs::path& runs, const Context& context) {
+  const fs::path file = find_manifest(run, runs);
+  const fs::path folder = file.parent_path();
+  FinishedRun result;
+  try {
+    const Json manifest = Json::parse(read_text_file(file));
+    result.name = manifest.at("name").get<std::string>();
+    result.err_max = manifest.at("config").at("evaluate.err_max").get<std::string>();
+    const ArtifactStore store(folder.parent_path() / ".store");
+    const auto evaluation =
+        store.load(kEvaluationKind, keys_of(manifest, kEvaluationKind).at(0), kEvaluationVersion, context);
+    if (!evaluation)
+      throw_input("{}: this run has not been evaluated; run it to its end first", folder.string());
+    result.evaluation = load_evaluation(*evaluation);
+    result.tool = result.evaluation.summary.at("rows").at(0).at("tool").get<std::string>();
+    for (const Hash128& key : keys_of(manifest, kFoldKind)) {
+      const auto info = store.load(kFoldKind, key, kFoldVersion, context);
+      if (!info)
+        throw_input("{}: the data of this run is not in the store; run it again first", folder.string());
+      result.tests.push_back(load_fold_info(*info).test);
+    }
+  } catch (const Json::exception&) {
+    throw_input("{}: not a manifest of a run", file.string());
+  } catch (const std::out_of_range&) {
+    throw_input("{}: not a manifest of a run", file.string());
+  }
+  return result;
+}
+
+}  // namespace tunemix
