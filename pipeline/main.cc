@@ -44,7 +44,7 @@ int main(int argc, char** argv) {
   } catch (const InputError& error) {
     return fail(2, error.what());
   } catch (const Interrupted&) {
-    return fail(130, "interrupted; everything finished so far is kept");
+    return fail(130, "interrupted; everything finished so far is kept, the next run goes on from it");
   } catch (const std::bad_alloc&) {
     return fail(1, "out of memory");
   } catch (const std::exception& error) {

@@ -30,6 +30,8 @@ std::unique_ptr<Context> Program::context(uint64_t seed) const {
   handler.sa_flags = static_cast<int>(SA_RESETHAND);  // a second Ctrl-C ends the program at once
   sigaction(SIGINT, &handler, nullptr);
   sigaction(SIGTERM, &handler, nullptr);
+  // A file that grows past the limit of its size is an error of that write, as a full disk is.
+  std::signal(SIGXFSZ, SIG_IGN);
   return result;
 }
 

@@ -55,6 +55,16 @@ int print_status(Experiment& experiment, bool json) {
   return 0;
 }
 
+// "data 2 of 2, train 5 of 12, ...": what the next run takes from the cache.
+std::string kept_so_far(Experiment& experiment) {
+  std::vector<std::string> words;
+  for (const StageStatus& stage : experiment.status())
+    if (stage.stage != Stage::kReport)
+      words.push_back(
+          fmt::format("{} {} of {}", to_string(stage.stage), stage.cached, stage.cached + stage.missing));
+  return join(words, ", ");
+}
+
 void print_results(Experiment& experiment) {
   const Json results = experiment.results(experiment.evaluation());
   std::cout << '\n' << results_table(results, false) << '\n';
@@ -87,7 +97,13 @@ int run(const RunCommand& command, const Program& program) {
   context->on_log = [&](LogLevel level, const std::string& message) { view.log(level, message); };
   Experiment experiment(command.experiment.read(), options, *context, view);
   if (command.dry_run) return print_status(experiment, command.json);
-  experiment.run();
+  try {
+    experiment.run();
+  } catch (const Interrupted&) {
+    view.interrupted();
+    std::cerr << "kept: " << kept_so_far(experiment) << '\n';
+    throw;
+  }
   const bool evaluated = !options.only || *options.only >= Stage::kEvaluate;
   if (!evaluated) return 0;
   if (command.json)

@@ -59,6 +59,12 @@ void ProgressView::end_stage() {
   if (!quiet_) say(line);
 }
 
+void ProgressView::interrupted() {
+  const std::lock_guard lock(mutex_);
+  clear();
+  if (log_) log_ << stage_ << ": interrupted" << std::endl;
+}
+
 void ProgressView::model(const std::string& job, const Progress& progress) {
   const std::lock_guard lock(mutex_);
   model_ = fmt::format("{}: {}/{} {:.4f}", job, progress.done, progress.total, progress.value);

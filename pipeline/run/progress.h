@@ -26,6 +26,7 @@ class ProgressView {
   void begin_stage(const std::string& name, size_t jobs, size_t cached);
   void job_done(const std::string& name);
   void end_stage();
+  void interrupted();
   // The current model of a job: rounds done, of how many, the last edge or gap.
   void model(const std::string& job, const Progress& progress);
 
