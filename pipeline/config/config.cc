@@ -194,7 +194,7 @@ const OptionTable<EvaluateConfig>& evaluate_table() {
     OptionTable<EvaluateConfig> t;
     t.words("tools", &EvaluateConfig::tools, {"yahoo", "ranklib", "trec", "letor3", "letor4", "mslr"},
             "Presets to evaluate under; the first is the headline");
-    t.text("err_max", &EvaluateConfig::err_max, "auto or a number",
+    t.text("err_max", &EvaluateConfig::err_max, "auto or a number from 1",
            "Denominator of ERR's stop probability; auto: 2^(K-1)");
     return t;
   }();
@@ -448,8 +448,8 @@ Config build(const YamlDocument& document) {
   const std::string& text = config.evaluate.err_max;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), err_max);
   if (text != "auto" &&
-      (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || !(err_max > 0)))
-    evaluate.fail("err_max", fmt::format("is '{}'; expected auto or a positive number", text));
+      (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || !(err_max >= 1)))
+    evaluate.fail("err_max", fmt::format("is '{}'; expected auto or a number from 1", text));
 
   const YamlSection engine = root.section("engine");
   engine.expect_keys(engine_table().names() + std::vector<std::string>{"slurm"});

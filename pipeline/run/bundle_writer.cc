@@ -6,6 +6,21 @@
 #include "tunemix/export/bundle.h"
 
 namespace tunemix {
+namespace {
+
+BundleModel load_model(const TrainJob& job, const std::filesystem::path& path, bool svm) {
+  try {
+    if (svm) return SvmModel::load(path);
+    return AdaBoostModel::load(path);
+  } catch (const InputError& error) {
+    throw MissingModel(job, error.what());
+  }
+}
+
+}  // namespace
+
+MissingModel::MissingModel(const TrainJob& job, const std::string& why)
+    : std::runtime_error(fmt::format("the model of {}: {}", job.name, why)), job_(job) {}
 
 std::string main_row_name(const std::vector<std::string>& names) {
   for (const char* wanted : {"ALL+EXP", "AB+EXP", "SVM+EXP"})
@@ -36,6 +51,7 @@ void write_bundle(const std::filesystem::path& file, const Plan& plan, size_t fo
   const std::vector<const TrainJob*> jobs = plan.jobs_of(fold);
   std::vector<BundleModel> models;
   std::map<std::pair<uint32_t, size_t>, uint32_t> model_numbers;  // (job, model file) -> model of the bundle
+  std::vector<int> most_rounds;                                   // that a member asks of each model
   std::vector<BundleMember> bundle_members;
   for (const MemberRef& ref : row.sources) {
     const CalibratedModel& member = members[ref.job][ref.member];
@@ -44,17 +60,22 @@ void write_bundle(const std::filesystem::path& file, const Plan& plan, size_t fo
     const auto [it, fresh] =
         model_numbers.try_emplace({ref.job, model_file}, static_cast<uint32_t>(models.size()));
     if (fresh) {
-      const auto path = store.path_of(kModelKind, plan.model_files(*jobs[ref.job])[model_file]);
-      if (svm)
-        models.emplace_back(SvmModel::load(path));
-      else
-        models.emplace_back(AdaBoostModel::load(path));
+      const Hash128 key = plan.model_files(*jobs[ref.job])[model_file];
+      models.push_back(load_model(*jobs[ref.job], store.path_of(kModelKind, key), svm));
+      most_rounds.push_back(0);
     }
     int32_t rounds = 0;
-    if (const auto* boosted = std::get_if<AdaBoostModel>(&models[it->second]))
+    if (const auto* boosted = std::get_if<AdaBoostModel>(&models[it->second])) {
+      if (boosted->rounds() < member.iterations && !boosted->finished_early())
+        throw MissingModel(*jobs[ref.job], "it has too few rounds");
       rounds = std::min(member.iterations, boosted->rounds());
+    }
+    most_rounds[it->second] = std::max(most_rounds[it->second], rounds);
     bundle_members.push_back({it->second, rounds, member.calibrator});
   }
+  for (size_t m = 0; m < models.size(); ++m)
+    if (auto* boosted = std::get_if<AdaBoostModel>(&models[m]))
+      *boosted = boosted->first_rounds(most_rounds[m]);
   BundleInfo bundle_info{plan.config.name,
                          row.name,
                          static_cast<uint32_t>(fold + 1),

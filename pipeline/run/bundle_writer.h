@@ -2,6 +2,8 @@
 #pragma once
 
 #include <filesystem>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "pipeline/stages/calibrate.h"
@@ -16,7 +18,17 @@ std::string main_row_name(const std::vector<std::string>& names);
 
 bool bundle_is_current(const std::filesystem::path& file, const Hash128& mix_key);
 
-// members: by job of the fold.
+// A model of the store is not there, damaged, or shorter than its scores say: its job has to run again.
+class MissingModel : public std::runtime_error {
+ public:
+  MissingModel(const TrainJob& job, const std::string& why);
+  const TrainJob& job() const { return job_; }
+
+ private:
+  const TrainJob& job_;
+};
+
+// members: by job of the fold. Throws MissingModel.
 void write_bundle(const std::filesystem::path& file, const Plan& plan, size_t fold, const FoldInfo& info,
                   const MixRow& row, const std::vector<std::vector<CalibratedModel>>& members,
                   const ArtifactStore& store);

@@ -47,7 +47,9 @@ Experiment::Experiment(Config config, RunOptions options, const Context& context
       context_(context),
       view_(view),
       store_(std::make_unique<ArtifactStore>(options_.runs / ".store")),
-      plan_(make_plan(std::move(config), *store_)) {}
+      plan_(make_plan(std::move(config), *store_,
+                      selected(Stage::kData) || selected(Stage::kTrain) ? MissingFiles::kRefuse
+                                                                        : MissingFiles::kRemember)) {}
 
 bool Experiment::selected(Stage stage) const {
   if (options_.only) return stage == *options_.only;
@@ -113,22 +115,27 @@ const FoldInfo& Experiment::fold_info(size_t fold) {
   return infos_.at(fold);
 }
 
-// Keeps the features of one fold at a time.
-const FoldFeatures& Experiment::features(size_t fold, const Context& context) {
+// Keeps the features of one fold at a time; jobs of other folds hold on to theirs.
+std::shared_ptr<const FoldFeatures> Experiment::features(size_t fold, const Context& context) {
   const std::lock_guard lock(data_mutex_);
-  if (features_fold_ == fold) return *features_;
-  features_fold_.reset();
-  features_.reset();
+  if (features_fold_ == fold) return features_;
+  drop_features();
   FoldFeatures read = read_fold(plan_.config, fold, context);
   if (!infos_.contains(fold)) {
     infos_[fold] = describe_fold(plan_.config, read);
     fold_grades(plan_.config, infos_[fold].labels);
     store_->save(kFoldKind, plan_.fold_keys[fold], kFoldVersion, save_fold_info(infos_[fold]));
   }
-  features_ = std::make_unique<FoldFeatures>(
+  features_ = std::make_shared<const FoldFeatures>(
       standardize_fold(std::move(read), plan_.config.data.standardize, context));
   features_fold_ = fold;
-  return *features_;
+  return features_;
+}
+
+void Experiment::drop_features() {
+  const std::lock_guard lock(data_mutex_);
+  features_fold_.reset();
+  features_.reset();
 }
 
 bool Experiment::wide_jobs(size_t fold, size_t jobs) {
@@ -164,7 +171,8 @@ void Experiment::for_each_job(const std::vector<const TrainJob*>& jobs, bool wid
 
 void Experiment::train(const TrainJob& job, const Context& context) {
   const FoldInfo& info = fold_info(job.fold);
-  run_train_job(plan_, job, info, features(job.fold, context), *store_, context);
+  const std::shared_ptr<const FoldFeatures> data = features(job.fold, context);
+  run_train_job(plan_, job, info, *data, *store_, context);
 }
 
 void Experiment::run_job(size_t job) {
@@ -184,6 +192,8 @@ void Experiment::run_train() {
     if (!cached(kScoresKind, job.key, Stage::kTrain)) missing.push_back(&job);
   timed(Stage::kTrain, missing.size(), plan_.jobs.size() - missing.size(), [&] {
     if (missing.empty()) return;
+    if (options_.force)
+      for (const TrainJob* job : missing) forget(*job);
     if (plan_.config.engine.type == "slurm") {
       JobManifest manifest{directory() / "config.resolved.yaml", options_.runs, directory(), {}};
       for (const TrainJob* job : missing)
@@ -205,22 +215,32 @@ void Experiment::run_train() {
                    [&](const TrainJob& job, const Context& context) { train(job, context); });
     }
   });
-  features_fold_.reset();
-  features_.reset();
+  drop_features();
+}
+
+// Its scores, and the models that they would be made from again.
+void Experiment::forget(const TrainJob& job) {
+  std::error_code ignored;
+  fs::remove(store_->path_of(kScoresKind, job.key), ignored);
+  for (const Hash128& key : plan_.model_files(job)) fs::remove(store_->path_of(kModelKind, key), ignored);
 }
 
 TrainResult Experiment::scores(const TrainJob& job, const Context& context) {
   auto payload = store_->load(kScoresKind, job.key, kScoresVersion, context);
   if (!payload) {
-    expect_selected(Stage::kTrain, "the model of " + job.name);
-    Context again(context.threads(), plan_.job_seed(job));
-    again.stop = context.stop;
-    again.on_log = context.on_log;
-    train(job, again);
+    train_again(job, context);
     payload = store_->load(kScoresKind, job.key, kScoresVersion, context);
     if (!payload) throw_run("the scores of {} cannot be read back", job.name);
   }
   return load_train_result(*payload);
+}
+
+void Experiment::train_again(const TrainJob& job, const Context& context) {
+  expect_selected(Stage::kTrain, "the model of " + job.name);
+  Context again(context.threads(), plan_.job_seed(job));
+  again.stop = context.stop;
+  again.on_log = context.on_log;
+  train(job, again);
 }
 
 void Experiment::calibrate(const TrainJob& job, const Context& context) {
@@ -370,7 +390,14 @@ void Experiment::write_bundles() {
       }
       tables.push_back(std::move(*table));
     }
-    write_bundle(file, plan_, fold, fold_info(fold), main_row(rows), tables, *store_);
+    for (size_t attempt = 0;; ++attempt) try {
+        write_bundle(file, plan_, fold, fold_info(fold), main_row(rows), tables, *store_);
+        break;
+      } catch (const MissingModel& missing) {
+        if (attempt == tables.size()) throw;
+        context_.warn(fmt::format("{}; it is computed again", missing.what()));
+        train_again(missing.job(), context_);
+      }
   }
 }
 

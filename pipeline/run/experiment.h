@@ -85,8 +85,11 @@ class Experiment {
   template <typename Body>
   void timed(Stage stage, size_t jobs, size_t cached, Body body);
 
-  const FoldFeatures& features(size_t fold, const Context& context);
+  std::shared_ptr<const FoldFeatures> features(size_t fold, const Context& context);
+  void drop_features();
   void train(const TrainJob& job, const Context& context);
+  void train_again(const TrainJob& job, const Context& context);
+  void forget(const TrainJob& job);
   TrainResult scores(const TrainJob& job, const Context& context);
   void calibrate(const TrainJob& job, const Context& context);
   FoldMembers members(size_t fold);
@@ -107,7 +110,7 @@ class Experiment {
   std::map<size_t, FoldInfo> infos_;
   std::map<size_t, std::vector<MixRow>> mixes_;
   std::optional<size_t> features_fold_;
-  std::unique_ptr<FoldFeatures> features_;
+  std::shared_ptr<const FoldFeatures> features_;  // shared with the jobs that train on them
   std::vector<StageTiming> timings_;
 };
 

@@ -19,14 +19,16 @@ std::vector<std::filesystem::path> paths_of(const Config& config, const std::vec
 }
 
 void hash_files(const Config& config, const std::vector<std::string>& files, ArtifactStore& store,
-                Hasher& hasher) {
+                MissingFiles missing, Hasher& hasher) {
   hasher.number(files.size());
   for (const auto& path : paths_of(config, files)) {
-    const Hash128 hash = store.file_hash(path);
+    const Hash128 hash = store.file_hash(path, missing);
     hasher.number(hash.high).number(hash.low);
     // LightGBM's group sizes belong to the content.
     const std::filesystem::path groups = path.string() + ".query";
-    if (std::filesystem::exists(groups)) hasher.number(store.file_hash(groups).low);
+    const bool gone = missing == MissingFiles::kRemember && !std::filesystem::exists(path);
+    if (gone ? store.remembers(groups) : std::filesystem::exists(groups))
+      hasher.number(store.file_hash(groups, missing).low);
   }
 }
 
@@ -83,7 +85,7 @@ SplitInfo load_split(BinaryReader& in) {
 
 }  // namespace
 
-Hash128 fold_key(const Config& config, size_t fold, ArtifactStore& store) {
+Hash128 fold_key(const Config& config, size_t fold, ArtifactStore& store, MissingFiles missing) {
   Hasher hasher;
   hasher.text("data").number(kDataVersion);
   hasher.number(static_cast<uint64_t>(config.data.labels))
@@ -94,7 +96,7 @@ Hash128 fold_key(const Config& config, size_t fold, ArtifactStore& store) {
   } else {
     const FoldFiles& files = config.data.folds[fold];
     for (const auto* split : {&files.train, &files.valid, &files.test})
-      hash_files(config, *split, store, hasher);
+      hash_files(config, *split, store, missing, hasher);
   }
   return hasher.digest();
 }

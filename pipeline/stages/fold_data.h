@@ -35,7 +35,7 @@ struct FoldFeatures {
 };
 
 // Of the fold's content and of the options that its reading depends on; reads no features.
-Hash128 fold_key(const Config& config, size_t fold, ArtifactStore& store);
+Hash128 fold_key(const Config& config, size_t fold, ArtifactStore& store, MissingFiles missing);
 
 // Reads the files (or generates the preset) without standardisation; throws InputError naming file and line.
 FoldFeatures read_fold(const Config& config, size_t fold, const Context& context);

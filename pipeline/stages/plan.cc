@@ -64,11 +64,12 @@ std::vector<Hash128> Plan::model_files(const TrainJob& job) const {
   return keys;
 }
 
-Plan make_plan(Config config, ArtifactStore& store) {
+Plan make_plan(Config config, ArtifactStore& store, MissingFiles missing) {
   Plan plan;
   plan.config = std::move(config);
   const Config& c = plan.config;
-  for (size_t fold = 0; fold < fold_count(c); ++fold) plan.fold_keys.push_back(fold_key(c, fold, store));
+  for (size_t fold = 0; fold < fold_count(c); ++fold)
+    plan.fold_keys.push_back(fold_key(c, fold, store, missing));
   store.save_file_hashes();
   for (size_t fold = 0; fold < plan.fold_keys.size(); ++fold) {
     Hasher mix;

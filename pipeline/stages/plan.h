@@ -50,7 +50,7 @@ struct Plan {
 };
 
 // Reads no features: files are known by their hashes.
-Plan make_plan(Config config, ArtifactStore& store);
+Plan make_plan(Config config, ArtifactStore& store, MissingFiles missing = MissingFiles::kRefuse);
 
 // Paths, relative to the store, of everything that a finished run of the plan needs.
 std::vector<std::string> plan_artifacts(const Plan& plan, const ArtifactStore& store);

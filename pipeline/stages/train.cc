@@ -95,7 +95,9 @@ TrainResult train_boosting(const Plan& plan, const TrainJob& job, const FoldInfo
   options.labels = info.labels;
   const std::filesystem::path path = store.path_of(kModelKind, job.model_key);
   std::filesystem::create_directories(path.parent_path());
-  const AdaBoostModel model = boost(bag.train, options, path, context);
+  AdaBoostModel model = boost(bag.train, options, path, context);
+  // An earlier run may have trained more rounds.
+  if (model.rounds() > options.iterations) model = model.first_rounds(options.iterations);
 
   const std::vector<int> wanted = checkpoints_of(learner);
   std::vector<int> lengths;  // a model that ended early stands for all its later checkpoints

@@ -20,6 +20,8 @@ int64_t change_time(const fs::path& file) {
   return static_cast<int64_t>(info.st_mtim.tv_sec) * 1000000000 + info.st_mtim.tv_nsec;
 }
 
+std::string full_name(const fs::path& file) { return fs::absolute(file).lexically_normal().string(); }
+
 int open_lock(const fs::path& root, int operation) {
   const int fd = ::open((root / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (fd < 0) throw_run("{}: cannot create a lock file", root.string());
@@ -103,8 +105,17 @@ std::optional<std::vector<uint8_t>> ArtifactStore::load(std::string_view kind, c
   return std::nullopt;
 }
 
-Hash128 ArtifactStore::file_hash(const fs::path& file) {
-  const std::string name = fs::absolute(file).lexically_normal().string();
+bool ArtifactStore::remembers(const fs::path& file) const {
+  const std::lock_guard lock(mutex_);
+  return known_.contains(full_name(file));
+}
+
+Hash128 ArtifactStore::file_hash(const fs::path& file, MissingFiles missing) {
+  const std::string name = full_name(file);
+  if (missing == MissingFiles::kRemember && !fs::exists(file)) {
+    const std::lock_guard lock(mutex_);
+    if (const auto it = known_.find(name); it != known_.end()) return it->second.hash;
+  }
   const int64_t time = change_time(file);
   const uintmax_t size = fs::file_size(file);
   {
@@ -128,51 +139,88 @@ void ArtifactStore::save_file_hashes() {
   known_changed_ = false;
 }
 
-CleanReport clean_runs(const fs::path& runs, size_t keep_last, bool dry_run) {
-  const fs::path store = runs / ".store";
-  if (!fs::exists(runs)) throw_input("{}: no such folder; expected the folder of the runs", runs.string());
-  int lock = -1;
-  if (fs::exists(store)) {
-    lock = open_lock(store, LOCK_EX | LOCK_NB);
-    if (lock < 0) throw_run("{}: a run is active; clean when it has ended", store.string());
+namespace {
+
+// Locks a store for the cleaner alone, if there is a store.
+class CleanerLock {
+ public:
+  explicit CleanerLock(const fs::path& store) {
+    if (!fs::exists(store)) return;
+    fd_ = open_lock(store, LOCK_EX | LOCK_NB);
+    if (fd_ < 0) throw_run("{}: a run is active; clean when it has ended", store.string());
   }
+  ~CleanerLock() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  CleanerLock(const CleanerLock&) = delete;
+  CleanerLock& operator=(const CleanerLock&) = delete;
+
+ private:
+  int fd_ = -1;
+};
+
+// Of the newest run first.
+std::vector<fs::path> runs_by_age(const fs::path& runs) {
   std::vector<std::pair<fs::file_time_type, fs::path>> found;
   for (const auto& entry : fs::directory_iterator(runs))
     if (entry.is_directory() && fs::exists(entry.path() / "manifest.json"))
       found.emplace_back(fs::last_write_time(entry.path() / "manifest.json"), entry.path());
   std::sort(found.begin(), found.end(), std::greater<>());
+  std::vector<fs::path> result;
+  for (auto& [time, path] : found) result.push_back(std::move(path));
+  return result;
+}
+
+void add_needed(const fs::path& manifest_file, std::set<std::string>& needed) {
+  std::ifstream in(manifest_file);
+  const auto manifest = nlohmann::json::parse(in, nullptr, false);
+  const auto artifacts = manifest.is_object() ? manifest.find("artifacts") : manifest.end();
+  if (artifacts == manifest.end() || !artifacts->is_array() ||
+      !std::all_of(artifacts->begin(), artifacts->end(), [](const auto& name) { return name.is_string(); }))
+    throw_run("{}: cannot read what this run needs; nothing was removed", manifest_file.string());
+  for (const auto& name : *artifacts) needed.insert(name.template get<std::string>());
+}
+
+bool is_temporary(const fs::path& file) { return file.extension() == ".tmp"; }
+
+}  // namespace
+
+CleanReport clean_runs(const fs::path& runs, size_t keep_last, bool dry_run) {
+  const fs::path store = runs / ".store";
+  if (!fs::exists(runs)) throw_input("{}: no such folder; expected the folder of the runs", runs.string());
+  const CleanerLock lock(store);
+  const std::vector<fs::path> found = runs_by_age(runs);
+  const size_t kept = std::min(keep_last, found.size());
+  std::set<std::string> needed;
+  for (size_t i = 0; i < kept; ++i) add_needed(found[i] / "manifest.json", needed);
 
   CleanReport report;
-  std::set<std::string> needed;
-  for (size_t i = 0; i < found.size(); ++i) {
-    const fs::path& run = found[i].second;
-    if (i >= keep_last) {
-      report.removed_runs.push_back(run.filename().string());
-      if (!dry_run) fs::remove_all(run);
-      continue;
-    }
-    report.kept_runs.push_back(run.filename().string());
-    std::ifstream in(run / "manifest.json");
-    const auto manifest = nlohmann::json::parse(in, nullptr, false);
-    if (!manifest.is_object() || !manifest.contains("artifacts")) {
-      if (lock >= 0) ::close(lock);
-      throw_run("{}: cannot read what this run needs; nothing was removed from the store",
-                (run / "manifest.json").string());
-    }
-    for (const auto& name : manifest["artifacts"]) needed.insert(name.get<std::string>());
-  }
+  std::vector<fs::path> files;  // to remove; gathered first, since a walk must not see its own removals
   if (fs::exists(store))
     for (const auto& entry : fs::recursive_directory_iterator(store)) {
-      if (!entry.is_regular_file() || entry.path().parent_path() == store) continue;
-      if (needed.contains(fs::relative(entry.path(), store).string())) {
-        ++report.kept_files;
+      if (!entry.is_regular_file()) continue;
+      const bool of_the_store = entry.path().parent_path() == store;  // the lock and the list of files
+      if (!is_temporary(entry.path()) &&
+          (of_the_store || needed.contains(fs::relative(entry.path(), store).string()))) {
+        report.kept_files += of_the_store ? 0 : 1;
         continue;
       }
-      ++report.removed_files;
-      report.removed_bytes += entry.file_size();
-      if (!dry_run) fs::remove(entry.path());
+      files.push_back(entry.path());
     }
-  if (lock >= 0) ::close(lock);
+  for (size_t i = 0; i < found.size(); ++i) {
+    (i < kept ? report.kept_runs : report.removed_runs).push_back(found[i].filename().string());
+    if (i >= kept) {
+      if (!dry_run) fs::remove_all(found[i]);
+      continue;
+    }
+    for (const auto& entry : fs::recursive_directory_iterator(found[i]))
+      if (entry.is_regular_file() && is_temporary(entry.path())) files.push_back(entry.path());
+  }
+  for (const fs::path& file : files) {
+    ++report.removed_files;
+    report.removed_bytes += fs::file_size(file);
+    if (!dry_run) fs::remove(file);
+  }
   return report;
 }
 

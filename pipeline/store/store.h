@@ -19,6 +19,9 @@
 
 namespace tunemix {
 
+// What the hash of a file is that is not there: an error, or what it was when it was last seen.
+enum class MissingFiles { kRefuse, kRemember };
+
 class ArtifactStore {
  public:
   // Creates the folder; takes a shared lock on it, so that a cleaner keeps away while a run is active.
@@ -38,7 +41,8 @@ class ArtifactStore {
 
   // The hash of a file's bytes; remembered by path, size and time of change, so that an unchanged file is not
   // read.
-  Hash128 file_hash(const std::filesystem::path& file);
+  Hash128 file_hash(const std::filesystem::path& file, MissingFiles missing = MissingFiles::kRefuse);
+  bool remembers(const std::filesystem::path& file) const;
   void save_file_hashes();
 
   const std::filesystem::path& root() const { return root_; }
@@ -51,7 +55,7 @@ class ArtifactStore {
   };
   std::filesystem::path root_;
   int lock_ = -1;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::map<std::string, KnownFile> known_;
   bool known_changed_ = false;
 };
@@ -65,7 +69,7 @@ struct CleanReport {
 };
 
 // Keeps the `keep_last` newest runs under `runs` and the artifacts that their manifests name; removes all
-// other artifacts and runs. Throws RunError while a run is active.
+// other artifacts and runs, and what killed runs left half written. Throws RunError while a run is active.
 CleanReport clean_runs(const std::filesystem::path& runs, size_t keep_last, bool dry_run);
 
 }  // namespace tunemix
