@@ -84,7 +84,22 @@ struct PredictCommand {
   std::string format = "scores";
   fs::path out = "-";
   size_t max_feature_id = 100000;
+  bool sparse = false;
 };
+
+// In a file that leaves zeros out, the largest id that is written says little of how many features there are.
+Dataset read_for_prediction(const PredictCommand& command, const BundleInfo& bundle, const Context& context) {
+  LetorOptions options;
+  options.unlabelled = true;
+  options.max_feature_id = command.max_feature_id;
+  if (command.sparse) options.num_features = bundle.features;
+  Dataset data = read_letor(command.data, options, context);
+  if (data.features() != bundle.features)
+    throw_input("{}: the data has {} features and the ensemble '{}' was trained on {}{}",
+                command.data.front().string(), data.features(), bundle.name, bundle.features,
+                data.features() < bundle.features ? "; give --sparse if the file leaves out zeros" : "");
+  return data;
+}
 
 int run_predict(const PredictCommand& command, const Program& program) {
   const ExportFormat format = parse_export_format(command.format);
@@ -92,11 +107,7 @@ int run_predict(const PredictCommand& command, const Program& program) {
     throw_input("qrels hold labels, not predictions; expected another format");
   const auto context = program.context();
   const Bundle bundle = Bundle::load(command.bundle);
-  LetorOptions options;
-  options.unlabelled = true;
-  options.num_features = bundle.info().features;
-  options.max_feature_id = command.max_feature_id;
-  const Dataset data = read_letor(command.data, options, *context);
+  const Dataset data = read_for_prediction(command, bundle.info(), *context);
   const std::vector<float> scores = bundle.predict(data, *context);
   const ScoredDocuments documents{data.queries(), {}, data.names(), data.source_rows(), scores};
   write_output(command.out, export_text(format, documents, bundle.info().name));
@@ -165,6 +176,7 @@ void add_predict_command(CLI::App& app, Program& program) {
   command->add_option("--out", options->out, "File to write, - for stdout")->capture_default_str();
   command->add_option("--max-feature-id", options->max_feature_id, "A larger feature id is refused")
       ->capture_default_str();
+  command->add_flag("--sparse", options->sparse, "Features that the files never write are 0");
   add_common_options(*command, program);
   command->footer(
       "Example:\n  tunemix predict --bundle runs/quickstart/bundle-fold1.tmx --data new.txt --out "
