@@ -98,6 +98,7 @@ class Experiment {
   void for_each_job(const std::vector<const TrainJob*>& jobs, bool wide,
                     const std::function<void(const TrainJob&, const Context&)>& body);
   bool wide_jobs(size_t fold, size_t jobs);
+  nlohmann::ordered_json reliability_data(size_t fold);
   void write_manifest() const;
   void write_bundles();
 

@@ -3,6 +3,7 @@
 
 #include "pipeline/run/bundle_writer.h"
 #include "pipeline/run/experiment.h"
+#include "tunemix/calibrate/reliability.h"
 
 namespace tunemix {
 namespace {
@@ -11,6 +12,8 @@ using Json = nlohmann::ordered_json;
 
 // Feature use and bandit probabilities of so many features are shown.
 constexpr size_t kShownFeatures = 12;
+// Reliability curves of so many members of a fold are shown, besides the mixture's.
+constexpr size_t kShownReliabilities = 3;
 
 Json describe_split(size_t fold, const char* name, const SplitInfo& split, int labels, size_t features) {
   std::vector<size_t> counts(static_cast<size_t>(labels), 0);
@@ -50,7 +53,60 @@ void add_members(Json& out, const Plan& plan, size_t fold, const MixRow& row) {
   }
 }
 
+Json describe_reliability(size_t fold, const std::string& member, const Reliability& reliability) {
+  Json entry = {{"fold", fold + 1}, {"member", member}, {"curve", Json::array()}};
+  for (const ReliabilityBin& bin : reliability.bins)
+    entry["curve"].push_back(
+        {{"predicted", bin.predicted}, {"observed", bin.observed}, {"count", bin.documents}});
+  entry["log_loss"] = reliability.log_loss ? Json(*reliability.log_loss) : Json(nullptr);
+  entry["ece"] = reliability.expected_error ? Json(*reliability.expected_error) : Json(nullptr);
+  return entry;
+}
+
+// The members of a mixture with the largest weights, no two of them of the same calibration.
+std::vector<size_t> heaviest_members(const MixRow& row, size_t count) {
+  std::vector<size_t> order(row.sources.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return row.diagnostics[a].weight > row.diagnostics[b].weight; });
+  std::vector<size_t> result;
+  std::vector<std::string> seen;
+  for (const size_t i : order) {
+    const std::string& calibration = row.mixture.members()[i].calibration;
+    if (std::find(seen.begin(), seen.end(), calibration) != seen.end()) continue;
+    seen.push_back(calibration);
+    result.push_back(i);
+    if (result.size() == count) break;
+  }
+  return result;
+}
+
 }  // namespace
+
+Json Experiment::reliability_data(size_t fold) {
+  const FoldInfo& info = fold_info(fold);
+  const std::vector<double> grades = fold_grades(plan_.config, info.labels);
+  const MixRow& row = main_row(mix_rows(fold));
+  const bool in_grades = false;  // a mixture of standardised members ranks, it does not predict grades
+  Json result = Json::array();
+  result.push_back(
+      describe_reliability(fold, "mixture", reliability(row.valid, info.valid.labels, grades, in_grades)));
+  const std::vector<const TrainJob*> jobs = plan_.jobs_of(fold);
+  for (const size_t i : heaviest_members(row, kShownReliabilities)) {
+    const MemberRef& ref = row.sources[i];
+    const auto table = load_members(*jobs[ref.job], *store_, context_);
+    if (!table) continue;
+    const CalibratedModel& member = (*table)[ref.member];
+    const TrainResult trained = scores(*jobs[ref.job], context_);
+    const Member& name = row.mixture.members()[i];
+    const std::string title = fmt::format("{} {} bag={}{}", name.calibration, name.model, name.bag + 1,
+                                          name.checkpoint > 0 ? fmt::format(" T={}", name.checkpoint) : "");
+    result.push_back(describe_reliability(fold, title,
+                                          reliability(member.calibrator, trained.models[member.model].valid,
+                                                      info.valid.labels, grades, context_)));
+  }
+  return result;
+}
 
 Json Experiment::report_data(const EvaluationResult& evaluation) {
   const Json summary = results(evaluation);
@@ -69,6 +125,7 @@ Json Experiment::report_data(const EvaluationResult& evaluation) {
     queries += data["data"].back()["queries"].get<size_t>();
     const MixRow& row = main_row(mix_rows(fold));
     add_members(data["members"], plan_, fold, row);
+    for (Json& entry : reliability_data(fold)) data["reliability"].push_back(std::move(entry));
     for (const GridPoint& point : row.grid)
       data["surface"].push_back({{"fold", fold + 1},
                                  {"row", row.name},
