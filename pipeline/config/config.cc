@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <cstring>
 
 #include "pipeline/config/yaml_reader.h"
 #include "tunemix/core/binary.h"
@@ -279,7 +280,7 @@ void read_folds(const YamlSection& section, DataConfig& data, ResolvedLog& log) 
                                 fmt::format("no '{}'; a fold has train, valid and test", key));
       *target = fold.items(key);
       if (target->empty()) fold.fail(key, "expected at least one file");
-      log.add(fold.path_of(key), "[" + join(*target, ", ") + "]", fold.origin(key));
+      log.add_texts(fold.path_of(key), *target, fold.origin(key));
     }
     data.folds.push_back(std::move(files));
   }
@@ -302,6 +303,7 @@ void read_data(const YamlSection& section, DataConfig& data, ResolvedLog& log) {
     if (section.has(entry.name)) section.set(entry, data);
     log.add(section.path_of(entry.name), entry.get(data), section.origin(entry.name));
   }
+  if (data.labels == 1) section.fail("labels", "is 1; expected 0 or 2 to 32");
   if (!std::is_sorted(data.grades.begin(), data.grades.end()))
     section.fail("grades", "expected grades that do not fall");
   const YamlSection calibration = section.section("calibration");
@@ -391,6 +393,14 @@ void read_learner(const YamlSection& section, std::vector<LearnerSpec>& learners
   }
 }
 
+// It becomes a line of the batch script.
+void expect_slurm_word(const YamlSection& section, const std::string& key, const std::string& word) {
+  const bool good = std::all_of(word.begin(), word.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || (c != 0 && std::strchr("._:,-", c) != nullptr);
+  });
+  if (!good) section.fail(key, fmt::format("is '{}'; expected letters, digits and any of ._:,-", word));
+}
+
 Config build(const YamlDocument& document) {
   Config config;
   ResolvedLog log;
@@ -457,6 +467,8 @@ Config build(const YamlDocument& document) {
   const YamlSection slurm = engine.section("slurm");
   slurm.expect_keys(slurm_table().names());
   slurm.read(slurm_table(), config.engine.slurm, log);
+  expect_slurm_word(slurm, "partition", config.engine.slurm.partition);
+  expect_slurm_word(slurm, "time", config.engine.slurm.time);
 
   config.resolved = log.yaml();
   config.values = log.values();
@@ -519,7 +531,11 @@ std::string LearnerSpec::title() const {
 
 Config parse_config(const std::string& text, const std::string& name,
                     const std::vector<std::string>& overrides) {
-  return build(YamlDocument(text, name, overrides));
+  try {
+    return build(YamlDocument(text, name, overrides));
+  } catch (const YAML::Exception& error) {  // of a node that is not what it looks like
+    throw_input("{}: {}", name, error.what());
+  }
 }
 
 Config read_config(const std::filesystem::path& file, const std::vector<std::string>& overrides) {

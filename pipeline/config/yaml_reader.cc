@@ -12,14 +12,30 @@ bool is_index(const std::string& part) {
          std::all_of(part.begin(), part.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
-std::string quoted(const std::string& value) {
-  if (value.empty()) return "\"\"";
-  const bool plain = value.front() == '[' ||
-                     (value.find_first_of(":#{}&*!|>'\"%@`,$ ") == std::string::npos && value.front() != '-');
+// A plain word of YAML, or quoted.
+std::string scalar(const std::string& value) {
+  const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
+  if (std::any_of(value.begin(), value.end(), is_control)) {
+    std::string result = "\"";
+    for (const char c : value) {
+      if (is_control(static_cast<unsigned char>(c)))
+        result += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+      else
+        result += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);
+    }
+    return result + "\"";
+  }
+  const bool plain = !value.empty() && value.find_first_of(":#[]{}&*!|>'\"%@`,$?~ ") == std::string::npos &&
+                     value.front() != '-' && value.front() != '=' && value != "null";
   if (plain) return value;
   std::string result = "'";
   for (const char c : value) result += c == '\'' ? "''" : std::string(1, c);
   return result + "'";
+}
+
+// A value as an OptionTable writes it: lists are in brackets and hold plain words only.
+std::string quoted(const std::string& value) {
+  return value.starts_with('[') && value.ends_with(']') ? value : scalar(value);
 }
 
 YAML::Node step_into(YAML::Node node, const std::string& part, const std::string& override_text) {
@@ -49,6 +65,12 @@ void assign(YAML::Node node, const std::vector<std::string>& parts, size_t at, c
 }
 
 }  // namespace
+
+void ResolvedLog::add_texts(std::string path, const std::vector<std::string>& texts, std::string origin) {
+  std::vector<std::string> items;
+  for (const std::string& text : texts) items.push_back(scalar(text));
+  add(std::move(path), "[" + join(items, ", ") + "]", std::move(origin));
+}
 
 std::string ResolvedLog::yaml() const {
   std::string out;

@@ -17,6 +17,8 @@ class ResolvedLog {
   void add(std::string path, std::string value, std::string origin) {
     entries_.push_back({std::move(path), std::move(value), std::move(origin)});
   }
+  // A list of texts that may hold any characters.
+  void add_texts(std::string path, const std::vector<std::string>& texts, std::string origin);
   std::string yaml() const;
   std::map<std::string, std::string> values() const;
 

@@ -1,0 +1,340 @@
+// The config: defaults, grids, overrides, what is said about mistakes, and that what is resolved reads back.
+#include "pipeline/config/config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "pipeline/stages/plan.h"
+#include "tests/support.h"
+#include "tunemix/core/binary.h"
+#include "tunemix/core/random.h"
+
+namespace tunemix {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+const std::string kSmall =
+    "name: small\n"
+    "data:\n"
+    "  synthetic: {preset: quickstart}\n"
+    "learners:\n"
+    "  - {type: svm}\n";
+
+const std::string kFull =
+    "# every section\n"
+    "name: full.1\n"
+    "seed: 7\n"
+    "data:\n"
+    "  synthetic: {preset: quickstart, queries: 40, folds: 2}\n"
+    "  standardize: append\n"
+    "  calibration: {fraction: 0.3}\n"
+    "  grades: [0, 1, 3, 7, 15]\n"
+    "learners:\n"
+    "  - {type: adaboost_mh, base: tree, leaves: [4, 8], shrinkage: [0.1, 0.2], iterations: 20, checkpoints: "
+    "[5, 10], bags: 2}\n"
+    "  - {type: svm, C: [1e-3, 0.1], bias: false}\n"
+    "calibrate: {cpc: [shift, ls], rbc: {regressors: [linear], targets: [ndcg]}}\n"
+    "mix: {c: {from: 0, to: 100, step: 10}, metric: ndcg@5, normalize: none, families: pooled}\n"
+    "evaluate: {tools: [trec, yahoo], err_max: 16}\n"
+    "engine: {type: slurm, slurm: {partition: fast, time: \"00:10:00\", cpus: 2}}\n";
+
+Config parse(const std::string& text, const std::vector<std::string>& overrides = {}) {
+  return parse_config(text, "c.yaml", overrides);
+}
+
+std::string error_of(const std::string& text, const std::vector<std::string>& overrides = {}) {
+  try {
+    parse(text, overrides);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+TEST(Config, DefaultsAreThoseOfTheStructs) {
+  const Config config = parse(kSmall);
+  EXPECT_EQ(config.name, "small");
+  EXPECT_EQ(config.seed, 1U);
+  EXPECT_EQ(config.data.standardize, Standardize::kNone);
+  EXPECT_EQ(config.data.calibration_fraction, DataConfig().calibration_fraction);
+  EXPECT_EQ(config.data.synthetic.folds, 1);
+  ASSERT_EQ(config.learners.size(), 1U);
+  EXPECT_EQ(config.learners[0].family(), "svm");
+  EXPECT_EQ(config.learners[0].C.size(), 8U);
+  EXPECT_EQ(config.learners[0].bags, 1);
+  EXPECT_EQ(config.calibrate.cpc, CalibrateConfig().cpc);
+  EXPECT_EQ(config.mix.c_to, MixOptions().c_to);
+  EXPECT_EQ(config.evaluate.tools, EvaluateConfig().tools);
+  EXPECT_EQ(config.engine.type, "local");
+  EXPECT_EQ(config.values.at("mix.c.to"), "200");
+}
+
+TEST(Config, AListOfAnOptionIsAGrid) {
+  const Config config = parse(kFull);
+  ASSERT_EQ(config.learners.size(), 5U);
+  std::vector<std::string> points;
+  for (const LearnerSpec& spec : config.learners)
+    points.push_back(fmt::format("{} {} {}", spec.type, spec.boosting.leaves, spec.boosting.shrinkage));
+  EXPECT_THAT(points,
+              testing::UnorderedElementsAre("adaboost_mh 4 0.1", "adaboost_mh 4 0.2", "adaboost_mh 8 0.1",
+                                            "adaboost_mh 8 0.2", testing::StartsWith("svm")));
+  for (size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(config.learners[i].bags, 2);
+    EXPECT_EQ(config.learners[i].boosting.iterations, 20);
+    EXPECT_THAT(config.learners[i].checkpoints, ElementsAre(5, 10));
+  }
+  EXPECT_THAT(config.learners[4].C, ElementsAre(1e-3, 0.1));
+  EXPECT_EQ(config.mix.k, 5);
+  EXPECT_EQ(config.engine.slurm.cpus, 2);
+}
+
+TEST(Config, OverridesReachEveryDepth) {
+  const Config config =
+      parse(kFull, {"seed=9", "mix.c.to=50", "learners.0.leaves=[2,3,4]", "learners.1.bags=3",
+                    "calibrate.cpc=[]", "data.synthetic={preset: mslr10k, queries: 9}", "engine.type=local"});
+  EXPECT_EQ(config.seed, 9U);
+  EXPECT_EQ(config.mix.c_to, 50);
+  EXPECT_EQ(config.learners.size(), 7U);
+  EXPECT_EQ(config.learners.back().bags, 3);
+  EXPECT_THAT(config.calibrate.cpc, IsEmpty());
+  EXPECT_EQ(config.data.synthetic.preset, "mslr10k");
+  EXPECT_EQ(config.engine.type, "local");
+  EXPECT_THAT(config.resolved, HasSubstr("seed: 9  # command line"));
+  // A section that the file leaves out.
+  EXPECT_EQ(parse(kSmall, {"mix.c.step=2"}).mix.c_step, 2);
+}
+
+TEST(Config, WrongOverridesSayWhatIsExpected) {
+  EXPECT_THAT(error_of(kSmall, {"mix"}), HasSubstr("'mix' is no override; expected key.path=value"));
+  EXPECT_THAT(error_of(kSmall, {"=1"}), HasSubstr("expected key.path=value"));
+  EXPECT_THAT(error_of(kSmall, {"mix..c=1"}), HasSubstr("expected key.path=value"));
+  EXPECT_THAT(error_of(kSmall, {"learners.5.bags=1"}), HasSubstr("index from 0 to 0"));
+  EXPECT_THAT(error_of(kSmall, {"learners.x.bags=1"}), HasSubstr("index from 0 to 0"));
+  EXPECT_THAT(error_of(kSmall, {"name.x=1"}), HasSubstr("nothing stands below"));
+  EXPECT_THAT(error_of(kSmall, {"mix.c.to=[1"}), HasSubstr("not YAML"));
+  EXPECT_THAT(error_of(kSmall, {"mix.c.too=1"}),
+              AllOf(StartsWith("command line: mix.c.too: unknown key"), HasSubstr("did you mean 'to'")));
+  EXPECT_THAT(error_of(kSmall, {"seed=-1"}), StartsWith("command line: seed:"));
+}
+
+TEST(Config, UnknownKeysHaveAPlaceAndTheNearestKey) {
+  EXPECT_THAT(error_of(replaced(kFull, "seed", "sed")),
+              AllOf(StartsWith("c.yaml:3:1: sed: unknown key"), HasSubstr("did you mean 'seed'")));
+  EXPECT_THAT(error_of(replaced(kFull, "standardize", "standardise")),
+              AllOf(StartsWith("c.yaml:6:3: data.standardise: unknown key"),
+                    HasSubstr("did you mean 'standardize'")));
+  EXPECT_THAT(
+      error_of(replaced(kFull, "leaves", "leafs")),
+      AllOf(StartsWith("c.yaml:10:37: learners.0.leafs: unknown key"), HasSubstr("did you mean 'leaves'")));
+  EXPECT_THAT(error_of(replaced(kFull, "bias", "leaves")),
+              StartsWith("c.yaml:11:33: learners.1.leaves: unknown key"));
+  EXPECT_THAT(
+      error_of(replaced(kFull, "regressors", "regressor")),
+      AllOf(HasSubstr("calibrate.rbc.regressor: unknown key"), HasSubstr("did you mean 'regressors'")));
+  EXPECT_THAT(error_of(replaced(kFull, "time:", "tim:")), HasSubstr("engine.slurm.tim: unknown key"));
+}
+
+TEST(Config, MistakesHaveThePlaceTheKeyAndWhatIsExpected) {
+  struct Case {
+    std::string from;
+    std::string to;
+    std::string place;
+    std::string part;
+  };
+  const std::vector<Case> cases = {
+      {"seed: 7", "seed: seven", "c.yaml:3:7: seed: ", "'seven'"},
+      {"seed: 7", "seed: [7]", "c.yaml:3:7: seed: ", "expected"},
+      {"seed: 7", "seed: {a: 1}", "c.yaml:3:7: seed: ", "expected a value"},
+      {"fraction: 0.3", "fraction: 1.5", "c.yaml:7:27: data.calibration.fraction: ", "0.9"},
+      {"fraction: 0.3", "fraction: nan", "c.yaml:7:27: data.calibration.fraction: ", "nan"},
+      {"standardize: append", "standardize: appendd",
+       "c.yaml:6:16: data.standardize: ", "did you mean 'append'"},
+      {"grades: [0, 1, 3, 7, 15]", "grades: [0, 3, 1]", "c.yaml:8:11: data.grades: ", "do not fall"},
+      {"grades: [0, 1, 3, 7, 15]", "labels: 1", "c.yaml:8:11: data.labels: ", "2 to 32"},
+      {"iterations: 20", "iterations: 0", "c.yaml:10:", "learners.0.iterations: "},
+      {"iterations: 20", "iterations: 2.5", "c.yaml:10:", "2.5"},
+      {"iterations: 20", "iterations: []", "c.yaml:10:", "learners.0.iterations: "},
+      {"leaves: [4, 8]", "leaves: [4, 4]", "c.yaml:10:", "the same learner twice"},
+      {"leaves: [4, 8]", "leaves: [4, [8]]", "c.yaml:10:", "plain values"},
+      {"type: svm,", "type: svn,", "c.yaml:11:12: learners.1.type: ", "did you mean 'svm'"},
+      {"C: [1e-3, 0.1]", "C: []", "c.yaml:11:", "learners.1.C: "},
+      {"cpc: [shift, ls]", "cpc: [shift, lsq]", "c.yaml:12:18: calibrate.cpc: ", "did you mean 'ls'"},
+      {"from: 0", "from: 300", "c.yaml:13:", "below 'from'"},
+      {"step: 10", "step: 0.000001", "c.yaml:13:", "more than 10000"},
+      {"ndcg@5", "map", "c.yaml:13:", "expected ndcg@K"},
+      {"tools: [trec, yahoo]", "tools: []", "c.yaml:14:", "at least one"},
+      {"err_max: 16", "err_max: 0.5", "c.yaml:14:", "from 1"},
+      {"partition: fast", "partition: 'a b'", "c.yaml:15:", "engine.slurm.partition: "},
+      {"name: full.1", "name: ../x", "c.yaml:2:7: name: ", "letters"},
+      {"name: full.1", "name: full\nname: again", "c.yaml:3:1: name: ", "stands twice"},
+      {"rbc: {regressors: [linear], targets: [ndcg]}", "rbc: 3",
+       "c.yaml:12:36: calibrate.rbc: ", "key: value"},
+      {"preset: quickstart", "preset: nothing",
+       "c.yaml:5:23: data.synthetic.preset: ", "quickstart or mslr10k"},
+      {"  standardize: append", "  folds: []", "c.yaml:", "either 'folds'"},
+  };
+  for (const Case& c : cases)
+    EXPECT_THAT(error_of(replaced(kFull, c.from, c.to)), AllOf(StartsWith(c.place), HasSubstr(c.part)))
+        << c.to;
+  EXPECT_THAT(error_of("name: [\n"), AllOf(StartsWith("c.yaml:2:"), HasSubstr("not YAML")));
+  EXPECT_THAT(error_of("- a\n"), HasSubstr("not a config"));
+  EXPECT_THAT(error_of(""), HasSubstr("name"));
+  EXPECT_THAT(error_of("name: x\n"), HasSubstr("data"));
+  EXPECT_THAT(error_of(replaced(kSmall, "  - {type: svm}\n", "")), HasSubstr("learners: expected a list"));
+}
+
+TEST(Config, TheFolderMayNameTheEnvironment) {
+  const std::string text =
+      "name: x\ndata:\n  root: ${TUNEMIX_TEST_ROOT}/sets\n  folds: [{train: a, valid: b, test: c}]\n"
+      "learners: [{type: svm}]\n";
+  unsetenv("TUNEMIX_TEST_ROOT");
+  EXPECT_THAT(error_of(text), AllOf(StartsWith("c.yaml:3:9: data.root: "), HasSubstr("$TUNEMIX_TEST_ROOT")));
+  setenv("TUNEMIX_TEST_ROOT", "/somewhere", 1);
+  EXPECT_EQ(parse(text).data.root, "/somewhere/sets");
+  unsetenv("TUNEMIX_TEST_ROOT");
+}
+
+// The keys of everything that a run of the config makes.
+std::vector<std::string> plan_keys(const Config& config, ArtifactStore& store) {
+  const Plan plan = make_plan(config, store);
+  return plan_artifacts(plan, store);
+}
+
+TEST(Config, TheResolvedConfigIsEnoughToRepeatTheRun) {
+  const test::ScratchDirectory scratch;
+  ArtifactStore store(scratch / "store");
+  const std::vector<std::string> names = {"plain.txt", "with blank.txt", "it's, a: [b] #c.txt", "\"quoted\"",
+                                          "- x"};
+  for (const std::string& name : names)
+    write_file_atomically(scratch / name, "1 qid:1 1:1\n0 qid:1 1:0\n" + name);
+  const std::string files = "name: files\ndata:\n  root: " + scratch.path().string() +
+                            "\n  folds:\n    - {train: [plain.txt, 'with blank.txt'], valid: 'it''s, a: [b] "
+                            "#c.txt', test: '\"quoted\"'}\n"
+                            "    - {train: plain.txt, valid: '- x', test: plain.txt}\n"
+                            "learners:\n  - {type: adaboost_mh, base: [tree, product], leaves: 4, "
+                            "iterations: 30}\n  - {type: svm}\n"
+                            "mix: {choose: fixed, fixed: {c: 12.5, iterations: 10}}\n";
+  for (const std::string& text : {kSmall, kFull, files}) {
+    for (const std::vector<std::string>& overrides :
+         {std::vector<std::string>{}, {"seed=3", "mix.c.to=60", "data.calibration.fraction=0.25"}}) {
+      const Config first = parse(text, overrides);
+      const Config again = parse_config(first.resolved, "config.resolved.yaml", {});
+      EXPECT_EQ(again.values, first.values) << first.resolved;
+      EXPECT_EQ(plan_keys(again, store), plan_keys(first, store));
+      EXPECT_EQ(again.engine.type, first.engine.type);
+      // Nothing is left to a default.
+      EXPECT_EQ(again.resolved.find("# default"), std::string::npos) << again.resolved;
+    }
+  }
+}
+
+TEST(Config, TheRecommendedConfigsAreRead) {
+  setenv("TUNEMIX_DATA", "/nowhere", 0);
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(std::filesystem::path(TUNEMIX_SOURCE_DIR) / "configs"))
+    if (entry.path().extension() == ".yaml") {
+      EXPECT_NO_THROW(read_config(entry.path(), {})) << entry.path();
+    }
+}
+
+TEST(Config, AMissingFileIsAnErrorOfTheUser) { EXPECT_THROW(read_config("/nowhere/x.yaml", {}), InputError); }
+
+// Valid text, mutated: it is read or refused with an InputError, and nothing else ever happens. What is read
+// reads back from its resolved form.
+TEST(Config, MutatedTextNeverDoesAnythingElse) {
+  const std::vector<std::string> pieces = {
+      "[",        "]",   "{",     "}",     ":",       ": ", "- ",  "\n",
+      "\n  ",     "#",   "&a ",   "*a",    "!!",      "|",  ">",   "'",
+      "\"",       "~",   "null",  "1e999", "-1",      "0",  "nan", "99999999999999999999",
+      "true",     "\t",  "%",     "\x01",  "\xff",    "<<", ",",   "?",
+      "learners", "svm", "ndcg@", "\\",    "\xc3\xa4"};
+  Random random(1, "config fuzz");
+  size_t read = 0;
+  size_t refused = 0;
+  for (size_t i = 0; i < 4000; ++i) {
+    std::string text = i % 3 == 0 ? kSmall : kFull;
+    const size_t changes = 1 + random.below(i % 2 == 0 ? 1 : 3);
+    for (size_t n = 0; n < changes; ++n) {
+      const size_t at = random.below(text.size() + 1);
+      switch (random.below(5)) {
+        case 0:
+          text.erase(at, 1 + random.below(12));
+          break;
+        case 1:
+          text.insert(at, pieces[random.below(pieces.size())]);
+          break;
+        case 2:
+          if (at < text.size()) text[at] = static_cast<char>(random.below(256));
+          break;
+        case 3:
+          text.insert(at, text.substr(random.below(text.size() + 1), random.below(40)));
+          break;
+        default:
+          text.replace(at, 1 + random.below(6), pieces[random.below(pieces.size())]);
+          break;
+      }
+    }
+    try {
+      const Config config = parse(text);
+      ++read;
+      const Config again = parse_config(config.resolved, "resolved", {});
+      EXPECT_EQ(again.values, config.values) << text;
+    } catch (const InputError& error) {
+      EXPECT_EQ(std::string(error.what()).substr(0, 6), "c.yaml") << error.what() << "\n" << text;
+      ++refused;
+    }
+  }
+  EXPECT_GT(read, 50U);
+  EXPECT_GT(refused, 100U);
+}
+
+TEST(Config, MutatedOverridesNeverDoAnythingElse) {
+  const std::vector<std::string> paths = {"seed",
+                                          "data",
+                                          "data.synthetic",
+                                          "learners",
+                                          "learners.0",
+                                          "learners.9.x",
+                                          "learners.0.leaves",
+                                          "mix",
+                                          "mix.c",
+                                          "mix.c.to",
+                                          "calibrate.rbc.targets",
+                                          "evaluate.tools",
+                                          "engine.slurm.time",
+                                          "x",
+                                          "name.y",
+                                          "a.b.c.d"};
+  const std::vector<std::string> values = {"1",       "",         "[]",    "{}",          "[1, 2]",
+                                           "{a: b}",  "~",        "[[1]]", "text",        "\"\"",
+                                           "&a [*a]", "- 1\n- 2", "*x",    "{type: svm}", "[{type: svm}]"};
+  for (const std::string& text : {kSmall, kFull})
+    for (const std::string& path : paths)
+      for (const std::string& value : values) try {
+          parse(text, {path + "=" + value});
+        } catch (const InputError& error) {
+          EXPECT_THAT(error.what(), HasSubstr(":")) << path << "=" << value;
+        }
+}
+
+TEST(Config, TheReferenceInDocsIsUpToDate) {
+  EXPECT_EQ(read_text_file(std::filesystem::path(TUNEMIX_SOURCE_DIR) / "docs" / "config.md"),
+            config_reference())
+      << "write it anew: tunemix run --help-config > docs/config.md";
+}
+
+}  // namespace
+}  // namespace tunemix
