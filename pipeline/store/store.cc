@@ -16,7 +16,8 @@ namespace fs = std::filesystem;
 
 int64_t change_time(const fs::path& file) {
   struct stat info {};
-  if (::stat(file.c_str(), &info) != 0) throw_input("{}: cannot open the file", file.string());
+  if (::stat(file.c_str(), &info) != 0 || S_ISDIR(info.st_mode))
+    throw_input("{}: cannot open the file", file.string());
   return static_cast<int64_t>(info.st_mtim.tv_sec) * 1000000000 + info.st_mtim.tv_nsec;
 }
 
@@ -62,8 +63,9 @@ ArtifactStore::ArtifactStore(fs::path root) : root_(std::move(root)) {
         entry[2].get<std::string>().size() != 32)
       continue;
     if (!entry[0].is_number_unsigned() || !entry[1].is_number_integer()) continue;
-    known_[path] = {entry[0].get<uintmax_t>(), entry[1].get<int64_t>(),
-                    Hash128::from_hex(entry[2].get<std::string>())};
+    const auto hex = entry[2].get<std::string>();
+    if (hex.find_first_not_of("0123456789abcdef") != std::string::npos) continue;
+    known_[path] = {entry[0].get<uintmax_t>(), entry[1].get<int64_t>(), Hash128::from_hex(hex)};
   }
 }
 
