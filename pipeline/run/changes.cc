@@ -36,6 +36,28 @@ std::string describe_change(const std::string& key, const std::string& before, c
   return fmt::format("{} changed: {}", key, join(words, ", "));
 }
 
+// What changed of the config and the data that the stage reads.
+std::vector<std::string> changes_of(Stage stage, const Plan& plan, const Json& last) {
+  std::vector<std::string> changes;
+  if (stage == Stage::kData)
+    for (size_t fold = 0; fold < plan.fold_keys.size(); ++fold)
+      if (fold >= last["data"].size() || last["data"][fold] != plan.fold_keys[fold].hex())
+        changes.push_back(fmt::format("the data of fold {} changed", fold + 1));
+  const auto before = last["config"].get<std::map<std::string, std::string>>();
+  for (const auto& [key, value] : plan.config.values) {
+    if (stage_of_key(key) != stage) continue;
+    const auto it = before.find(key);
+    if (it == before.end())
+      changes.push_back(fmt::format("{} is new: {}", key, value));
+    else if (it->second != value)
+      changes.push_back(describe_change(key, it->second, value));
+  }
+  for (const auto& [key, value] : before)
+    if (stage_of_key(key) == stage && !plan.config.values.contains(key))
+      changes.push_back(fmt::format("{} is gone", key));
+  return changes;
+}
+
 }  // namespace
 
 std::optional<Stage> stage_of_key(const std::string& key) {
@@ -56,34 +78,25 @@ void explain_missing(std::vector<StageStatus>& stages, const Plan& plan,
   std::ifstream in(manifest);
   const Json last = Json::parse(in, nullptr, false);
   const bool known = last.is_object() && last.contains("config") && last.contains("data");
+  std::vector<std::string> earlier;  // changes of the stages before
   bool upstream = false;
   for (StageStatus& status : stages) {
-    if (status.missing == 0) continue;
-    if (!known) {
-      status.reasons.emplace_back("no earlier run of this name");
-    } else {
-      if (status.stage == Stage::kData) {
-        for (size_t fold = 0; fold < plan.fold_keys.size(); ++fold)
-          if (fold >= last["data"].size() || last["data"][fold] != plan.fold_keys[fold].hex())
-            status.reasons.push_back(fmt::format("the files of fold {} changed", fold + 1));
-      }
-      const auto before = last["config"].get<std::map<std::string, std::string>>();
-      for (const auto& [key, value] : plan.config.values) {
-        if (stage_of_key(key) != status.stage) continue;
-        const auto it = before.find(key);
-        if (it == before.end())
-          status.reasons.push_back(fmt::format("{} is new: {}", key, value));
-        else if (it->second != value)
-          status.reasons.push_back(describe_change(key, it->second, value));
-      }
-      for (const auto& [key, value] : before)
-        if (stage_of_key(key) == status.stage && !plan.config.values.contains(key))
-          status.reasons.push_back(fmt::format("{} is gone", key));
-      if (status.reasons.empty())
-        status.reasons.emplace_back(upstream ? "an earlier stage has to run"
-                                             : "not computed yet, or removed from the store");
+    const std::vector<std::string> changes =
+        known ? changes_of(status.stage, plan, last) : std::vector<std::string>();
+    if (status.missing > 0) {
+      if (!known)
+        status.reasons.emplace_back("no earlier run of this name");
+      else if (!changes.empty())
+        status.reasons = changes;
+      else if (upstream)
+        status.reasons.emplace_back("an earlier stage has to run");
+      else if (!earlier.empty())
+        status.reasons = earlier;
+      else
+        status.reasons.emplace_back("not computed yet, or removed from the store");
+      upstream = true;
     }
-    upstream = true;
+    earlier.insert(earlier.end(), changes.begin(), changes.end());
   }
 }
 

@@ -121,10 +121,14 @@ std::shared_ptr<const FoldFeatures> Experiment::features(size_t fold, const Cont
   if (features_fold_ == fold) return features_;
   drop_features();
   FoldFeatures read = read_fold(plan_.config, fold, context);
+  const Hash128& key = plan_.fold_keys[fold];
+  if (!infos_.contains(fold) && cached(kFoldKind, key, Stage::kData))
+    if (const auto payload = store_->load(kFoldKind, key, kFoldVersion, context))
+      infos_[fold] = load_fold_info(*payload);
   if (!infos_.contains(fold)) {
     infos_[fold] = describe_fold(plan_.config, read);
     fold_grades(plan_.config, infos_[fold].labels);
-    store_->save(kFoldKind, plan_.fold_keys[fold], kFoldVersion, save_fold_info(infos_[fold]));
+    store_->save(kFoldKind, key, kFoldVersion, save_fold_info(infos_[fold]));
   }
   features_ = std::make_shared<const FoldFeatures>(
       standardize_fold(std::move(read), plan_.config.data.standardize, context));
