@@ -117,6 +117,7 @@ int run_predict(const PredictCommand& command, const Program& program) {
 struct ReportCommand {
   ExperimentOptions experiment;
   fs::path out;
+  bool json = false;
 };
 
 int run_report(const ReportCommand& command, const Program& program) {
@@ -126,8 +127,13 @@ int run_report(const ReportCommand& command, const Program& program) {
   options.runs = command.experiment.runs;
   options.only = Stage::kReport;
   Experiment experiment(command.experiment.read(), options, *context, view);
+  const auto data = experiment.report_data(experiment.evaluation());
+  if (command.json) {
+    write_output(command.out.empty() ? "-" : command.out, data.dump(1) + '\n');
+    return 0;
+  }
   const fs::path file = command.out.empty() ? experiment.directory() / "report.html" : command.out;
-  write_output(file, render_report(experiment.report_data(experiment.evaluation())));
+  write_output(file, render_report(data));
   if (file != "-") std::cerr << file.string() << '\n';
   return 0;
 }
@@ -191,6 +197,8 @@ void add_report_command(CLI::App& app, Program& program) {
   auto options = std::make_shared<ReportCommand>();
   options->experiment.add_to(*command, true);
   command->add_option("--out", options->out, "File to write, - for stdout (default: the run's report.html)");
+  command->add_flag("--json", options->json,
+                    "Write the data of the page as JSON instead, to stdout unless --out is given");
   add_common_options(*command, program);
   command->footer("Example:\n  tunemix report configs/quickstart.yaml --out report.html");
   command->callback([options, &program] {
