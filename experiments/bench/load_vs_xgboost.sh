@@ -30,7 +30,7 @@ peer() {
     max_depth=1 nthread="$threads" num_round="$1" model_out="$work/model" verbosity=1
 }
 for _ in $(seq "$repeats"); do
-  timed ours "$build/experiments/bench/load_bench" "$work/data.txt" "$threads" 1
+  timed ours "$build/bench/load_bench" "$work/data.txt" "$threads" 1
   timed peer1 peer 1
   timed peer11 peer 11
 done

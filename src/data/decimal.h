@@ -1,6 +1,10 @@
 // Decimal text to float and back: a short path for the usual numbers, exact for all of them.
 #pragma once
 
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
 #include <bit>
 #include <cstdint>
 #include <cstring>
@@ -11,14 +15,6 @@ inline uint64_t load8(const char* p) {
   uint64_t word;
   std::memcpy(&word, p, sizeof word);
   return word;
-}
-
-// How many of the 8 bytes, from the first, are digits. A borrow or carry only spoils bytes after the first
-// one that is no digit.
-inline int leading_digits(uint64_t word) {
-  const uint64_t other =
-      ((word + 0x4646464646464646ULL) | (word - 0x3030303030303030ULL)) & 0x8080808080808080ULL;
-  return other == 0 ? 8 : std::countr_zero(other) >> 3;
 }
 
 // The number that the first `count` (0 to 8) bytes write: pairs, then fours, then all eight digits. Shifted
@@ -42,34 +38,59 @@ inline bool rounds_to_float(double d) {
   return (std::bit_cast<uint64_t>(d) & 0x1fffffffULL) != 0x10000000ULL;
 }
 
+// Which of 16 bytes are digits and which are points, a bit each from the lowest.
+struct ByteKinds {
+  uint32_t digits;
+  uint32_t points;
+};
+
+inline ByteKinds byte_kinds(const char* p) {
+#if defined(__SSE2__)
+  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+  const __m128i from_zero = _mm_sub_epi8(bytes, _mm_set1_epi8('0'));
+  const __m128i digits = _mm_cmpeq_epi8(_mm_min_epu8(from_zero, _mm_set1_epi8(9)), from_zero);
+  const __m128i points = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('.'));
+  return {static_cast<uint32_t>(_mm_movemask_epi8(digits)), static_cast<uint32_t>(_mm_movemask_epi8(points))};
+#else
+  ByteKinds kinds{0, 0};
+  for (uint32_t i = 0; i < 16; ++i) {
+    kinds.digits |= static_cast<uint32_t>(p[i] >= '0' && p[i] <= '9') << i;
+    kinds.points |= static_cast<uint32_t>(p[i] == '.') << i;
+  }
+  return kinds;
+#endif
+}
+
 // Reads `[+-]digits[.digits]` with at most 8 digits on either side, followed by a blank, a line end or '#'.
 // Returns the place after it and sets `value` as a correctly rounded conversion would, -0 excepted (read as
 // 0); nullptr when the number must be read some other way. May look at 24 bytes from p.
+//
+// The end of the number is found from one load, since the next number waits for it; there is no branch on
+// whether there is a fraction, which is as good as random in ranking data.
 inline const char* parse_short(const char* p, float& value) {
-  const auto first = static_cast<unsigned char>(*p - '0');
-  if (first < 10 && ends_number(p[1])) {
-    value = static_cast<float>(first);
+  const auto digit = static_cast<unsigned char>(*p - '0');
+  if (digit < 10 && ends_number(p[1])) {
+    value = static_cast<float>(digit);
     return p + 1;
   }
+  const ByteKinds kinds = byte_kinds(p);
   const bool negative = *p == '-';
-  p += negative || *p == '+';
-  const uint64_t first_word = load8(p);
-  const int whole = leading_digits(first_word);
-  p += whole;
-  // No branch on whether there is a fraction: that is as good as random in ranking data.
-  const bool point = *p == '.';
-  p += point;
-  const uint64_t second_word = load8(p);
-  const int fraction = leading_digits(second_word) & -static_cast<int>(point);
-  p += fraction;
-  const uint64_t mantissa =
-      digits_value(first_word, whole) * kWholePow10[fraction] + digits_value(second_word, fraction);
-  if (whole == 0 || mantissa >= (uint64_t{1} << 53)) return nullptr;
+  const uint32_t sign = negative || *p == '+';
+  const uint32_t ends = ~(kinds.digits | kinds.points | sign) | 0x10000U;
+  const char* end = p + std::countr_zero(ends);
+  const uint32_t points = kinds.points & (ends - 1) & ~ends;  // those before the end
+  const char* point = p + std::countr_zero(points | ends);
+  const char* first = p + sign;
+  const auto whole = static_cast<uint32_t>(point - first);
+  const auto fraction = static_cast<uint32_t>(end - point) - (points != 0);
+  if (whole - 1 > 7 || fraction > 8 || (points & (points - 1)) != 0 || !ends_number(*end)) return nullptr;
+  const uint64_t mantissa = digits_value(load8(first), static_cast<int>(whole)) * kWholePow10[fraction] +
+                            digits_value(load8(point + 1), static_cast<int>(fraction));
   const double result = static_cast<double>(static_cast<int64_t>(mantissa)) / kPow10[fraction];
-  if (!ends_number(*p) || !rounds_to_float(result)) return nullptr;
+  if (mantissa >= (uint64_t{1} << 53) || !rounds_to_float(result)) return nullptr;
   const auto rounded = static_cast<float>(result);
   value = negative ? 0.0F - rounded : rounded;
-  return p;
+  return end;
 }
 
 }  // namespace tunemix::decimal
