@@ -35,5 +35,7 @@ void add_inspect_command(CLI::App& app, Program& program);
 
 // `--threads` and `--quiet`, for commands that compute.
 void add_common_options(CLI::App& command, Program& program);
+// `--max-feature-id`, for commands that read data of any number of features.
+void add_max_feature_id(CLI::App& command, size_t& max_feature_id);
 
 }  // namespace tunemix

@@ -8,6 +8,7 @@
 #include "pipeline/commands/commands.h"
 #include "pipeline/commands/metric_options.h"
 #include "pipeline/run/finished_run.h"
+#include "tunemix/data/letor_reader.h"
 #include "tunemix/metric/evaluator.h"
 #include "tunemix/metric/score_file.h"
 #include "tunemix/metric/significance.h"
@@ -22,6 +23,7 @@ struct CompareOptions {
   std::string tool = "yahoo";
   std::string metric = "ndcg@10";
   PolicyOverrides overrides;
+  size_t max_feature_id = LetorOptions().max_feature_id;
   bool json = false;
   // Two runs instead of files.
   std::vector<std::filesystem::path> run_pair;
@@ -55,7 +57,8 @@ std::vector<double> column_of(const Evaluation& evaluation, size_t column) {
 }
 
 PairedTest compare_fold(const CompareOptions& options, size_t fold, const Context& context) {
-  const Dataset data = read_for_evaluation(std::span(&options.data[fold], 1), context);
+  const Dataset data =
+      read_for_evaluation(std::span(&options.data[fold], 1), options.max_feature_id, context);
   const MetricPolicy policy = make_policy(options.tool, options.overrides);
   check_err_max(policy, options.overrides, data);
   const size_t k = rank_of(options.metric);
@@ -210,6 +213,7 @@ void add_compare_command(CLI::App& app, Program& program) {
   command->add_option("--runs", options->runs, "Folder of the runs")->capture_default_str();
   command->add_option("--row", options->row, "Row of the runs' results (default: the full mixture)");
   command->add_option("--data", options->data, "Instead of runs: LETOR files with the labels, one per fold");
+  add_max_feature_id(*command, options->max_feature_id);
   command->add_option("--a", options->a, "Score files of system A, one per fold");
   command->add_option("--b", options->b, "Score files of system B, one per fold");
   command->add_option("--tool", options->tool, "yahoo, ranklib, trec, letor3, letor4 or mslr")

@@ -9,6 +9,7 @@
 #include "pipeline/commands/metric_options.h"
 #include "tunemix/core/binary.h"
 #include "tunemix/core/text.h"
+#include "tunemix/data/letor_reader.h"
 #include "tunemix/metric/evaluator.h"
 #include "tunemix/metric/score_file.h"
 
@@ -21,6 +22,7 @@ struct EvalOptions {
   std::string tools = "yahoo";
   size_t k = 10;
   PolicyOverrides overrides;
+  size_t max_feature_id = LetorOptions().max_feature_id;
   bool json = false;
   std::filesystem::path per_query;
 };
@@ -168,7 +170,7 @@ void write_per_query(const std::vector<Evaluation>& evaluations, const Dataset& 
 int run(const EvalOptions& options, const Program& program) {
   const auto context = program.context();
   const std::vector<MetricPolicy> policies = named_policies(options);
-  const Dataset data = read_for_evaluation(options.data, *context);
+  const Dataset data = read_for_evaluation(options.data, options.max_feature_id, *context);
   const ToolChoice choice = fit_to_data(policies, options, data);
   const std::vector<double> scores = read_scores(options.scores, data);
   const auto evaluations =
@@ -192,6 +194,7 @@ void add_eval_command(CLI::App& app, Program& program) {
   auto options = std::make_shared<EvalOptions>();
   command->add_option("--data", options->data, "LETOR files with the labels; several are one data set")
       ->required();
+  add_max_feature_id(*command, options->max_feature_id);
   command->add_option("--scores", options->scores, "One score a line, in the order of the data files")
       ->required();
   command

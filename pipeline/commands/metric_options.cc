@@ -20,8 +20,12 @@ MetricPolicy make_policy(const std::string& preset_name, const PolicyOverrides& 
   return policy;
 }
 
-Dataset read_for_evaluation(std::span<const std::filesystem::path> files, const Context& context) {
-  return read_letor(files, LetorOptions{}, context);
+Dataset read_for_evaluation(std::span<const std::filesystem::path> files, size_t max_feature_id,
+                            const Context& context) {
+  LetorOptions options;
+  options.max_feature_id = max_feature_id;
+  options.labels_only = true;
+  return read_letor(files, options, context);
 }
 
 void check_err_max(const MetricPolicy& policy, const PolicyOverrides& overrides, const Dataset& data) {

@@ -23,7 +23,9 @@ void add_policy_options(CLI::App& command, PolicyOverrides& overrides);
 // The preset with the overrides applied.
 MetricPolicy make_policy(const std::string& preset_name, const PolicyOverrides& overrides);
 
-Dataset read_for_evaluation(std::span<const std::filesystem::path> files, const Context& context);
+// Labels, queries and names; the features are checked and not kept.
+Dataset read_for_evaluation(std::span<const std::filesystem::path> files, size_t max_feature_id,
+                            const Context& context);
 
 // Throws InputError when `--err-max` was given and is too small for the data's labels.
 void check_err_max(const MetricPolicy& policy, const PolicyOverrides& overrides, const Dataset& data);

@@ -83,7 +83,7 @@ struct PredictCommand {
   std::vector<fs::path> data;
   std::string format = "scores";
   fs::path out = "-";
-  size_t max_feature_id = 100000;
+  size_t max_feature_id = LetorOptions().max_feature_id;
   bool sparse = false;
 };
 
@@ -180,8 +180,7 @@ void add_predict_command(CLI::App& app, Program& program) {
   command->add_option("--format", options->format, "scores, yahoo, trec, ranklib or tsv")
       ->capture_default_str();
   command->add_option("--out", options->out, "File to write, - for stdout")->capture_default_str();
-  command->add_option("--max-feature-id", options->max_feature_id, "A larger feature id is refused")
-      ->capture_default_str();
+  add_max_feature_id(*command, options->max_feature_id);
   command->add_flag("--sparse", options->sparse, "Features that the files never write are 0");
   add_common_options(*command, program);
   command->footer(

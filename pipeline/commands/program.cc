@@ -41,4 +41,10 @@ void add_common_options(CLI::App& command, Program& program) {
   command.add_flag("--quiet", program.quiet, "Only warnings and errors on stderr");
 }
 
+void add_max_feature_id(CLI::App& command, size_t& max_feature_id) {
+  command.add_option("--max-feature-id", max_feature_id, "A larger feature id is refused")
+      ->check(CLI::Range(1, 100000000))
+      ->capture_default_str();
+}
+
 }  // namespace tunemix

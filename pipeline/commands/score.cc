@@ -15,6 +15,7 @@ struct ScoreArguments {
   std::vector<std::filesystem::path> data;
   std::filesystem::path out;
   int rounds = 0;
+  size_t max_feature_id = LetorOptions().max_feature_id;
 };
 
 // One line a document, its K scores separated by blanks; every float is read back exactly.
@@ -35,6 +36,7 @@ int score(const ScoreArguments& arguments, const Program& program) {
   LetorOptions options;
   options.num_features = model.features;
   options.unlabelled = true;
+  options.max_feature_id = arguments.max_feature_id;
   const Dataset data = read_letor(arguments.data, options, *context);
   const int rounds = arguments.rounds > 0 ? arguments.rounds : model.rounds;
   write_file_atomically(arguments.out, score_text(model.score(data, rounds, *context)));
@@ -49,6 +51,7 @@ void add_score_command(CLI::App& app, Program& program) {
   command->add_option("--model", arguments->model, "Model that `train` saved")->required();
   command->add_option("--data", arguments->data, "LETOR file or files to score")->required();
   command->add_option("--out", arguments->out, "Where to write the scores")->required();
+  add_max_feature_id(*command, arguments->max_feature_id);
   command->add_option("--rounds", arguments->rounds, "Use only the first rounds of boosting (default: all)")
       ->check(CLI::PositiveNumber);
   add_common_options(*command, program);

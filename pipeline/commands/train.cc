@@ -15,6 +15,7 @@ struct TrainArguments {
   std::filesystem::path model;
   std::filesystem::path extend;
   uint64_t seed = 1;
+  LetorOptions reading;
   bool json = false;
 };
 
@@ -42,7 +43,7 @@ int train(const TrainArguments& arguments, const Program& program) {
   const LearnerPlugin& learner = learner_by_name(arguments.learner);
   const auto context = program.context(arguments.seed);
   const Timer timer;
-  const Dataset data = read_letor(arguments.data, LetorOptions(), *context);
+  const Dataset data = read_letor(arguments.data, arguments.reading, *context);
   const double load = timer.seconds();
   nlohmann::ordered_json figures =
       learner.train({data, parse_settings(arguments.settings), arguments.model, arguments.extend}, *context);
@@ -65,6 +66,7 @@ void add_train_command(CLI::App& app, Program& program) {
   CLI::App* command = app.add_subcommand("train", "Train one model by hand");
   const auto arguments = std::make_shared<TrainArguments>();
   command->add_option("--data", arguments->data, "LETOR file or files to train on")->required();
+  add_max_feature_id(*command, arguments->reading.max_feature_id);
   command->add_option("--learner", arguments->learner, "Name of the learner")->required();
   command->add_option("--set", arguments->settings, "An option of the learner, as key=value");
   command->add_option("--model", arguments->model, "Where to save the model");

@@ -69,7 +69,8 @@ class LineParser {
         known_(id_texts().data()),
         ids_(ids),
         most_label_(options.num_labels > 0 ? options.num_labels - 1 : options.max_label),
-        most_id_(options.num_features > 0 ? options.num_features : options.max_feature_id),
+        most_id_(options.num_features > 0 ? std::min(options.num_features, options.max_feature_id)
+                                          : options.max_feature_id),
         run_(run) {}
 
   // Parses the line at p, which ends before `stop`; the place after it, or nullptr after an error.
@@ -88,6 +89,7 @@ class LineParser {
   }
 
  private:
+  size_t kept_rows() const { return options_.labels_only ? 0 : run_.rows; }
   static bool at_line_end(const char* p) { return *p == '\n' || (*p == '\r' && p[1] == '\n'); }
   // A word goes up to a blank, a comment, or the end of the line.
   static std::string_view word_at(const char* p) {
@@ -153,7 +155,7 @@ class LineParser {
 
   // The hot loop: what it seldom needs is kept out of line, or it runs out of registers.
   [[gnu::noinline]] const char* features(const char* p) {
-    row_ = run_.values.data() + run_.rows * run_.stride;
+    row_ = run_.values.data() + kept_rows() * run_.stride;
     float* row = row_;
     size_t room = std::min(run_.stride, most_id_);
     const IdText* known = known_ + 1;
@@ -213,7 +215,7 @@ class LineParser {
   }
 
   [[gnu::noinline]] const char* id_too_large(size_t id) {
-    if (options_.num_features > 0)
+    if (most_id_ == options_.num_features)
       return fail({}, "feature id {}, expected at most {}, the number of features", id, most_id_);
     return fail({}, "feature id {}, expected at most {} (--max-feature-id)", id, most_id_);
   }
@@ -236,7 +238,7 @@ class LineParser {
   [[gnu::noinline]] void widen(size_t id) {
     const size_t stride = std::min(std::max(id, 2 * run_.stride), std::max(id, most_id_));
     const size_t old = run_.stride;
-    const size_t rows = run_.rows + 1;  // the current one is in the making
+    const size_t rows = kept_rows() + 1;  // the current one is in the making
     run_.values.resize(rows * stride);
     for (size_t i = rows; i-- > 0;) {
       float* to = run_.values.data() + i * stride;
@@ -244,7 +246,7 @@ class LineParser {
       std::fill(to + old, to + stride, 0.0F);
     }
     run_.stride = stride;
-    row_ = run_.values.data() + run_.rows * stride;
+    row_ = run_.values.data() + kept_rows() * stride;
   }
 
   // From a comment or the end of the line to the next line.
@@ -263,7 +265,7 @@ class LineParser {
     if (run_.names.size() == 0) run_.first_named = run_.rows;
     if (run_.names.size() > 0 || !name.empty()) run_.names.add(name);
     ++run_.rows;
-    run_.values.resize((run_.rows + 1) * run_.stride);
+    run_.values.resize((kept_rows() + 1) * run_.stride);
     return next;
   }
 

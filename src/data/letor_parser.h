@@ -24,7 +24,7 @@ struct LetorRun {
   size_t rows = 0;
   size_t stride = 0;  // floats from one row to the next; those above max_id are 0
   size_t max_id = 0;
-  FloatBuffer values;
+  FloatBuffer values;  // with labels_only, no more than a row in the making
   std::vector<int32_t> labels;
   std::vector<Query> queries;  // where the qid differs from the row before; none without qids
   NameTable names;             // one per row from the first row that has one; see first_named

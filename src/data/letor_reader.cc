@@ -107,7 +107,7 @@ std::vector<size_t> read_group_sizes(const std::filesystem::path& file) {
 class Assembler {
  public:
   Assembler(const LetorOptions& options, const Context& context)
-      : options_(options), context_(context), width_(options.num_features) {}
+      : options_(options), context_(context), width_(options.labels_only ? 0 : options.num_features) {}
 
   // `group_file`: where LightGBM's group sizes may be; empty for none.
   void read(TextSource& source, const std::string& name, const std::filesystem::path& group_file) {
@@ -160,7 +160,7 @@ class Assembler {
     const std::vector<std::string_view> texts = split_runs(text);
     if (runs_.size() < texts.size()) runs_.resize(texts.size());
     context_.pool().run(texts.size(), [&](size_t i) {
-      runs_[i].stride = width_;
+      if (!options_.labels_only) runs_[i].stride = width_;
       parse_lines(texts[i], options_, ids, runs_[i]);
     });
     size_t widest = width_;
@@ -169,7 +169,7 @@ class Assembler {
     for (size_t i = 0; i < texts.size(); ++i) {
       lines += runs_[i].lines;
       if (!runs_[i].error.empty()) throw_input("{}:{}: {}", name, lines, runs_[i].error);
-      widest = std::max(widest, runs_[i].max_id);
+      if (!options_.labels_only) widest = std::max(widest, runs_[i].max_id);
       first_row.push_back(rows_ + added);
       added += runs_[i].rows;
     }

@@ -369,6 +369,23 @@ TEST(LetorReader, WidthsThatGrowLate) {
       ASSERT_EQ(data.row(i)[j], rows[i].contains(j + 1) ? rows[i][j + 1] : 0.0F) << i << " " << j;
 }
 
+TEST(LetorReader, LabelsOnlyChecksTheFeaturesAndKeepsNone) {
+  const std::string text = "1 qid:7 1:1 40:2 #docid = A\n0 qid:8 1:1\n2 qid:7 2:5 90:1\n";
+  LetorOptions options;
+  options.labels_only = true;
+  const Dataset whole = parse(text);
+  const Dataset data = parse(text, options);
+  EXPECT_EQ(data.features(), 0U);
+  EXPECT_TRUE(data.values().empty());
+  EXPECT_TRUE(std::equal(data.labels().begin(), data.labels().end(), whole.labels().begin()));
+  EXPECT_EQ(data.queries().ids(), whole.queries().ids());
+  EXPECT_EQ(data.queries().offsets(), whole.queries().offsets());
+  EXPECT_EQ(data.names()[0], "A");
+  EXPECT_EQ(data.source_rows()[1], 2U);
+  EXPECT_THAT(error_of([&] { parse("1 qid:7 1:1\n1 qid:7 3:1 2:1\n", options); }),
+              StartsWith("file:2: feature id 2 after 3"));
+}
+
 TEST(LetorReader, LongLines) {
   LetorOptions options;
   options.max_feature_id = 3000000;

@@ -52,6 +52,33 @@ class MetricCommand : public testing::Test {
   std::string eval_ = fmt::format("eval --data {} --scores {}", data_, scores_);
 };
 
+TEST_F(MetricCommand, EveryCommandNamesTheBadLineOfItsData) {
+  const std::string model = (scratch_ / "m.tmx").string();
+  const std::string out = (scratch_ / "predicted").string();
+  const std::string train = "--learner adaboost_mh --set iterations=2 --model " + model;
+  ASSERT_EQ(run(fmt::format("train --data {} {}", data_, train)).code, 0);
+  const std::string bad = file("bad.txt", "0 qid:7 1:1\n\n1 qid:7 1:x\n0 qid:7 1:2\n");
+  const std::string far = file("far.txt", "1 qid:7 1:1 30:2\n0 qid:7 1:2\n0 qid:7 1:3\n");
+  const std::string commands[] = {
+      "train " + train + " --data ",
+      fmt::format("score --model {} --out {} --data ", model, out),
+      fmt::format("eval --scores {} --data ", scores_),
+      fmt::format("compare --a {} --b {} --data ", scores_, scores_),
+  };
+  for (const std::string& command : commands) {
+    expect_refused(command + bad, bad + ":3: value 'x' of feature 1, expected a finite number");
+    expect_refused(command + file("cut.txt", "0 qid:7 1:1\n1 qid:"), "cut.txt:2: an empty qid");
+    expect_refused(command + file("nul.txt", std::string("0 qid:7 1:1\n\0\0\n", 15)),
+                   "nul.txt:2: a NUL byte");
+    expect_refused(command + file("empty.txt", ""), "empty.txt: the file is empty");
+    expect_refused(command + (scratch_ / "none.txt").string(), "none.txt: cannot open");
+    expect_refused(command + far + " --max-feature-id 20", far + ":1: feature id 30, expected at most ");
+    expect_refused(command + data_ + " --max-feature-id 0", "--max-feature-id");
+  }
+  for (const size_t i : {0, 2})
+    EXPECT_EQ(run(commands[i] + far + " --max-feature-id 30").code, 0) << commands[i];
+}
+
 TEST_F(MetricCommand, EvalPrintsJson) {
   const Result result = run(eval_ + " --tool all --k 3 --json");
   ASSERT_EQ(result.code, 0) << result.err;

@@ -15,10 +15,11 @@ namespace tunemix {
 
 struct LetorOptions {
   size_t num_features = 0;         // 0: the largest feature id seen; else ids above it are an error
-  size_t max_feature_id = 100000;  // a larger id is refused as absurd
+  size_t max_feature_id = 100000;  // a larger id is refused as absurd, in any case
   int num_labels = 0;              // 0: any label from 0 to max_label; else labels are 0..num_labels-1
   int max_label = 31;
-  bool unlabelled = false;  // accept label -1 (read as 0): data for prediction
+  bool unlabelled = false;   // accept label -1 (read as 0): data for prediction
+  bool labels_only = false;  // features are checked and dropped: the data set has none
 };
 
 // Several files are one data set. `.gz` and `.zst` are read as they are; a `FILE.query` beside a file without
