@@ -4,6 +4,8 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <functional>
+#include <utility>
 
 namespace tunemix::boost {
 namespace {
@@ -29,19 +31,69 @@ struct Row {
 };
 
 // The sum in a fixed order, so that it is the same for any vector width.
-template <size_t P, typename T>
-T reduce(T* values) {
+template <size_t P, typename T, typename Operation = std::plus<>>
+T reduce(T* values, Operation combine = {}) {
   for (size_t step = P / 2; step > 0; step /= 2)
-    for (size_t l = 0; l < step; ++l) values[l] += values[l + step];
+    for (size_t l = 0; l < step; ++l) values[l] = combine(values[l], values[l + step]);
   return values[0];
 }
 
-template <size_t P, RowKind kKind>
+// Split sums of up to kOwn labels fold into rows of P lanes: lane l holds the weight on label l whatever the
+// sign of y, and one of the kFree last lanes that where y = +1. The first kFree labels and the others have a
+// plane of bins each, so a document adds to one row of P lanes instead of 2P.
+template <size_t P>
+struct Fold {
+  static constexpr size_t kFree = (P + 2) / 3;
+  static constexpr size_t kOwn = P - kFree;
+  static constexpr size_t kPlane = 256 * P;  // int32 from the first plane to the second
+
+  // Both planes' sums to those over y = -1 and those over y = +1.
+  static void unfold(const int32_t* first, const int32_t* second, int32_t* out) {
+    unfold(first, second, out, std::make_index_sequence<P>());
+  }
+
+ private:
+  template <size_t... kLane>
+  static void unfold(const int32_t* first, const int32_t* second, int32_t* out,
+                     std::index_sequence<kLane...>) {
+    using Vector = typename Row<P>::Vector;
+    if constexpr (Row<P>::kParts == 1) {
+      constexpr Vector kUsed = {(kLane < kOwn ? -1 : 0)...};
+      const Vector a = *reinterpret_cast<const Vector*>(first);
+      const Vector b = *reinterpret_cast<const Vector*>(second);
+      const Vector positive =
+          __builtin_shufflevector(a, b, (kLane < kFree ? kOwn + kLane : P + (kOwn + kLane - kFree) % P)...) &
+          kUsed;
+      *reinterpret_cast<Vector*>(out) = ((a + b) & kUsed) - positive;
+      *reinterpret_cast<Vector*>(out + P) = positive;
+    } else {
+      for (size_t l = 0; l < P; ++l) {
+        const int32_t positive = l < kFree ? first[kOwn + l] : l < kOwn ? second[kOwn + l - kFree] : 0;
+        out[l] = (l < kOwn ? first[l] + second[l] : 0) - positive;
+        out[P + l] = positive;
+      }
+    }
+  }
+};
+
+template <size_t P, RowKind kKind, bool kFolded = false>
 class KernelsOf final : public Kernels {
   static constexpr size_t R = kKind == RowKind::kSplit ? 2 * P : P;
+  static constexpr size_t W = kFolded ? P : R;  // lanes that a document adds
 
  public:
   KernelsOf() : Kernels(R) {}
+
+  void clear(size_t bins, int32_t* hist) const override {
+    std::fill_n(hist, bins * W, 0);
+    if constexpr (kFolded) std::fill_n(hist + Fold<P>::kPlane, bins * W, 0);
+  }
+
+  void subtract(const int32_t* part, size_t bins, int32_t* hist) const override {
+    for (size_t k = 0; k < bins * W; ++k) hist[k] -= part[k];
+    if constexpr (kFolded)
+      for (size_t k = Fold<P>::kPlane; k < Fold<P>::kPlane + bins * W; ++k) hist[k] -= part[k];
+  }
 
   void rows(const WeightTable& weights, const uint8_t* flip, const Documents& documents, size_t begin,
             size_t count, int32_t* out) const override {
@@ -56,8 +108,13 @@ class KernelsOf final : public Kernels {
       const float* w = weights.row(i);
       const float offset = rounding_offset(i);
       const int32_t label = labels[i];
-      int32_t* row = out + k * R;
-      if constexpr (kKind == RowKind::kSplit) {
+      int32_t* row = out + k * W;
+      if constexpr (kFolded) {
+        for (size_t l = 0; l < P; ++l) row[l] = fixed_point(w[l], scale, offset);
+        const bool second = label >= static_cast<int32_t>(Fold<P>::kFree);
+        row[Fold<P>::kOwn + label - (second ? Fold<P>::kFree : 0)] = row[label];
+        out[count * W + k] = second ? static_cast<int32_t>(Fold<P>::kPlane) : 0;
+      } else if constexpr (kKind == RowKind::kSplit) {
         for (size_t l = 0; l < P; ++l) {
           const int32_t q = fixed_point(w[l], scale, offset);
           row[l] = static_cast<int32_t>(l) == label ? 0 : q;
@@ -76,8 +133,11 @@ class KernelsOf final : public Kernels {
 
   void add_tile(const int32_t* rows, const uint8_t* tile, const Documents& documents, size_t begin,
                 size_t count, int32_t* hist) const override {
+    const auto add = [&](size_t k, size_t i) {
+      add_document(rows + k * W, tile + i * 8, hist + plane(rows, count, k));
+    };
     if (documents.index == nullptr) {
-      for (size_t k = 0; k < count; ++k) add_document(rows + k * R, tile + (begin + k) * 8, hist);
+      for (size_t k = 0; k < count; ++k) add(k, begin + k);
       return;
     }
     const uint32_t* index = documents.index + begin;
@@ -85,9 +145,9 @@ class KernelsOf final : public Kernels {
     size_t k = 0;
     for (; k < prefetched; ++k) {
       __builtin_prefetch(tile + static_cast<size_t>(index[k + kAhead]) * 8);
-      add_document(rows + k * R, tile + static_cast<size_t>(index[k]) * 8, hist);
+      add(k, index[k]);
     }
-    for (; k < count; ++k) add_document(rows + k * R, tile + static_cast<size_t>(index[k]) * 8, hist);
+    for (; k < count; ++k) add(k, index[k]);
   }
 
   void add_columns(const int32_t* rows, std::span<const uint8_t* const> columns, size_t width,
@@ -121,14 +181,24 @@ class KernelsOf final : public Kernels {
     } else {
       require(false, "the energy needs split rows");
     }
-    if (best.found) best.below = this->total(hist, best.bin + size_t{1});
     return best;
   }
 
   Sums total(const int32_t* hist, size_t bins) const override {
     Sums sums = {};
-    for (size_t b = 0; b < bins; ++b)
-      for (size_t l = 0; l < R; ++l) sums[l] += hist[b * R + l];
+    if constexpr (kFolded) {
+      int32_t first[P] = {};
+      int32_t second[P] = {};
+      for (size_t b = 0; b < bins; ++b)
+        for (size_t l = 0; l < P; ++l) {
+          first[l] += hist[b * P + l];
+          second[l] += hist[Fold<P>::kPlane + b * P + l];
+        }
+      Fold<P>::unfold(first, second, sums.data());
+    } else {
+      for (size_t b = 0; b < bins; ++b)
+        for (size_t l = 0; l < R; ++l) sums[l] += hist[b * R + l];
+    }
     return sums;
   }
 
@@ -153,12 +223,17 @@ class KernelsOf final : public Kernels {
       return sums[l];
   }
 
+  // Where the plane of the k-th of `count` rows begins.
+  static size_t plane(const int32_t* rows, size_t count, size_t k) {
+    return kFolded ? static_cast<size_t>(rows[count * W + k]) : 0;
+  }
+
   static void add_document(const int32_t* row, const uint8_t* bins, int32_t* hist) {
     uint64_t word;
     std::memcpy(&word, bins, sizeof word);
-    const Row<R> values = Row<R>::load(row);
-    // (bin of feature f) * R * 4 in two instructions: a shift that stops short, and a mask.
-    constexpr size_t kShift = std::bit_width(R * 4) - 1;
+    const Row<W> values = Row<W>::load(row);
+    // (bin of feature f) * W * 4 in two instructions: a shift that stops short, and a mask.
+    constexpr size_t kShift = std::bit_width(W * 4) - 1;
     const auto bin_offset = [&](size_t f) {
       const uint64_t moved = 8 * f < kShift ? word << (kShift - 8 * f) : word >> (8 * f - kShift);
       return (moved & uint64_t{255} << kShift) / 4;
@@ -173,9 +248,17 @@ class KernelsOf final : public Kernels {
     std::copy_n(columns, C, column);
     for (size_t k = 0; k < count; ++k) {
       const size_t i = documents.index == nullptr ? begin + k : documents.index[begin + k];
-      const Row<R> values = Row<R>::load(rows + k * R);
-      for (size_t c = 0; c < C; ++c) values.add_to(hist + (c * 256 + column[c][i * width]) * R);
+      const Row<W> values = Row<W>::load(rows + k * W);
+      int32_t* first = hist + plane(rows, count, k);
+      for (size_t c = 0; c < C; ++c) values.add_to(first + c * 256 * R + column[c][i * width] * W);
     }
+  }
+
+  // 0 if the row is.
+  static uint64_t bits(const int32_t* row) {
+    uint64_t words[W / 2];
+    std::memcpy(words, row, sizeof words);
+    return reduce<W / 2>(words, std::bit_or<>());
   }
 
   // Cuts after each bin but the last; a bin without weight brings no cut of its own.
@@ -189,10 +272,15 @@ class KernelsOf final : public Kernels {
     Value best_value = 0;
     size_t best_bin = 0;
     for (size_t b = 0; b + 1 < bins; ++b) {
-      const int32_t* h = hist + b * R;
-      int32_t any = 0;
-      for (size_t l = 0; l < R; ++l) any |= h[l];
-      if (any == 0) continue;
+      const int32_t* h = hist + b * W;
+      int32_t unfolded[R];
+      if constexpr (kFolded) {
+        if ((bits(h) | bits(h + Fold<P>::kPlane)) == 0) continue;
+        Fold<P>::unfold(h, h + Fold<P>::kPlane, unfolded);
+        h = unfolded;
+      } else if (bits(h) == 0) {
+        continue;
+      }
       for (size_t l = 0; l < R; ++l) below[l] += h[l];
       for (size_t l = 0; l < R; ++l) above[l] -= h[l];
       const Value value = value_of(below, above);
@@ -202,7 +290,7 @@ class KernelsOf final : public Kernels {
         best_bin = b;
       }
     }
-    return {found, static_cast<double>(best_value), static_cast<uint8_t>(best_bin), {}};
+    return {found, static_cast<double>(best_value), static_cast<uint8_t>(best_bin)};
   }
 
   static int32_t stump_edge(const int32_t* below, const int32_t* above) {
@@ -247,26 +335,26 @@ class KernelsOf final : public Kernels {
   }
 };
 
-template <RowKind kKind>
-std::unique_ptr<Kernels> make_kernels_of(size_t stride) {
-  switch (stride) {
-    case 4:
-      return std::make_unique<KernelsOf<4, kKind>>();
-    case 8:
-      return std::make_unique<KernelsOf<8, kKind>>();
-    case 16:
-      return std::make_unique<KernelsOf<16, kKind>>();
-    default:
-      return std::make_unique<KernelsOf<32, kKind>>();
-  }
+template <size_t P>
+std::unique_ptr<Kernels> make_kernels_of(size_t labels, RowKind kind) {
+  if (kind == RowKind::kSigned) return std::make_unique<KernelsOf<P, RowKind::kSigned>>();
+  if (P > 4 && labels <= Fold<P>::kOwn) return std::make_unique<KernelsOf<P, RowKind::kSplit, true>>();
+  return std::make_unique<KernelsOf<P, RowKind::kSplit>>();
 }
 
 }  // namespace
 
 std::unique_ptr<Kernels> make_kernels(size_t labels, RowKind kind) {
-  const size_t stride = padded_labels(labels);
-  return kind == RowKind::kSplit ? make_kernels_of<RowKind::kSplit>(stride)
-                                 : make_kernels_of<RowKind::kSigned>(stride);
+  switch (padded_labels(labels)) {
+    case 4:
+      return make_kernels_of<4>(labels, kind);
+    case 8:
+      return make_kernels_of<8>(labels, kind);
+    case 16:
+      return make_kernels_of<16>(labels, kind);
+    default:
+      return make_kernels_of<32>(labels, kind);
+  }
 }
 
 }  // namespace tunemix::boost

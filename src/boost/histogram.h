@@ -54,7 +54,6 @@ struct BestCut {
   bool found = false;
   double value = 0;  // of the criterion; edges and energies are in units of kOne
   uint8_t bin = 0;
-  Sums below = {};  // over the documents with bin(x) <= bin
 };
 
 // Rows and histograms of one width. Safe to share between threads.
@@ -62,11 +61,14 @@ class Kernels {
  public:
   virtual ~Kernels() = default;
 
-  size_t lanes() const { return lanes_; }  // int32 from one bin to the next
+  size_t lanes() const { return lanes_; }  // int32 a bin
   size_t feature_size() const { return 256 * lanes_; }
 
+  // The first `bins` bins of one feature: hist = 0, and hist -= part.
+  virtual void clear(size_t bins, int32_t* hist) const = 0;
+  virtual void subtract(const int32_t* part, size_t bins, int32_t* hist) const = 0;
   // The fixed-point rows of documents begin..begin+count of `documents`; those with flip != 0 have their y
-  // negated (kSigned only).
+  // negated (kSigned only). `out` has room for lanes() values a document; the two below take it as it is.
   virtual void rows(const WeightTable& weights, const uint8_t* flip, const Documents& documents, size_t begin,
                     size_t count, int32_t* out) const = 0;
   // hist[8 features][256 bins] += rows, from one tile of bins (8 bytes a document).
@@ -77,6 +79,7 @@ class Kernels {
                            const Documents& documents, size_t begin, size_t count, int32_t* hist) const = 0;
   virtual BestCut best_cut(const int32_t* hist, size_t bins, const Sums& total,
                            const Criterion& criterion) const = 0;
+  // Over the first `bins` bins.
   virtual Sums total(const int32_t* hist, size_t bins) const = 0;
   // The criterion's value where nothing is cut (kEdge, kEnergy).
   virtual double uncut(const Sums& total, const Criterion& criterion) const = 0;

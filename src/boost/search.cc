@@ -53,12 +53,26 @@ void Searcher::add_tile(size_t t, const int32_t* rows, const Documents& document
 }
 
 void Searcher::scan_tile(size_t t, const int32_t* hist, const Criterion& criterion, FoundCut& best) const {
-  const Sums total = kernels_->total(hist, 256);
-  best.total = total;
-  for (size_t j = t * 8; j < std::min(t * 8 + 8, bins_.features()); ++j, hist += kernels_->feature_size()) {
-    const BestCut cut = kernels_->best_cut(hist, cuts_.bins(j), total, criterion);
-    keep_better(best, {cut.found, cut.value, {static_cast<uint32_t>(j), cut.bin}, total, cut.below});
+  best.total = kernels_->total(hist, cuts_.bins(t * 8));
+  for (size_t j = t * 8; j < tile_end(t); ++j, hist += kernels_->feature_size()) {
+    const BestCut cut = kernels_->best_cut(hist, cuts_.bins(j), best.total, criterion);
+    if (!cut.found || (best.found && cut.value <= best.value)) continue;
+    best.found = true;
+    best.value = cut.value;
+    best.cut = {static_cast<uint32_t>(j), cut.bin};
+    best.below = kernels_->total(hist, cut.bin + size_t{1});
   }
+}
+
+void Searcher::clear_tile(size_t t, int32_t* hist) const {
+  for (size_t j = t * 8; j < tile_end(t); ++j, hist += kernels_->feature_size())
+    kernels_->clear(cuts_.bins(j), hist);
+}
+
+void Searcher::subtract_tile(size_t t, const int32_t* part, int32_t* hist) const {
+  const size_t size = kernels_->feature_size();
+  for (size_t j = t * 8; j < tile_end(t); ++j, part += size, hist += size)
+    kernels_->subtract(part, cuts_.bins(j), hist);
 }
 
 // Group g of G has the tiles g, g + G, ...
@@ -72,7 +86,7 @@ std::pair<FoundCut, FoundCut> Searcher::search_group(const Documents& documents,
     scan_tile(t, tile, criterion, found.first);
     if (parent == nullptr) return;
     int32_t* rest = parent + t * tile_size;
-    for (size_t k = 0; k < tile_size; ++k) rest[k] -= tile[k];
+    subtract_tile(t, tile, rest);
     scan_tile(t, rest, criterion, found.second);
   };
   if (documents.count <= row_block()) {
@@ -80,13 +94,13 @@ std::pair<FoundCut, FoundCut> Searcher::search_group(const Documents& documents,
     kernels_->rows(weights_, flip, documents, 0, documents.count, rows);
     for (size_t t = group; t < tiles(); t += groups) {
       int32_t* tile = hist != nullptr ? hist + t * tile_size : scratch(tile_[group], tile_size);
-      std::fill_n(tile, tile_size, 0);
+      clear_tile(t, tile);
       add_tile(t, rows, documents, 0, documents.count, tile);
       finish(t, tile);
     }
     return found;
   }
-  for (size_t t = group; t < tiles(); t += groups) std::fill_n(hist + t * tile_size, tile_size, 0);
+  for (size_t t = group; t < tiles(); t += groups) clear_tile(t, hist + t * tile_size);
   for (size_t begin = 0; begin < documents.count; begin += row_block()) {
     const size_t count = std::min(row_block(), documents.count - begin);
     kernels_->rows(weights_, flip, documents, begin, count, rows);
@@ -144,12 +158,13 @@ FoundCut Searcher::search_drawn(const Documents& documents, const uint8_t* flip,
     for (size_t k = 0; k < size; ++k) hist[k] += drawn_hist_[group][k];
 
   FoundCut best;
-  const Sums total = kernels_->total(hist, 256);
+  const Sums total = kernels_->total(hist, cuts_.bins(arms[0]));
   std::vector<double> rewards;
   for (size_t k = 0; k < arms.size(); ++k) {
-    const BestCut cut =
-        kernels_->best_cut(hist + k * kernels_->feature_size(), cuts_.bins(arms[k]), total, criterion);
-    const FoundCut found = {cut.found, cut.value, {arms[k], cut.bin}, total, cut.below};
+    const int32_t* of_arm = hist + k * kernels_->feature_size();
+    const BestCut cut = kernels_->best_cut(of_arm, cuts_.bins(arms[k]), total, criterion);
+    const FoundCut found = {
+        cut.found, cut.value, {arms[k], cut.bin}, total, kernels_->total(of_arm, cut.bin + size_t{1})};
     rewards.push_back(found.found ? bandit_reward(edge(found, criterion)) : 0.0);
     keep_better(best, found);
   }

@@ -1,6 +1,7 @@
 // Finds the best cut for a set of documents: over all features, or over those that a bandit draws.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -52,6 +53,9 @@ class Searcher {
   size_t row_block() const { return kRowBytes / (4 * kernels_->lanes()); }
   void add_tile(size_t t, const int32_t* rows, const Documents& documents, size_t begin, size_t count,
                 int32_t* hist) const;
+  size_t tile_end(size_t t) const { return std::min(t * 8 + 8, bins_.features()); }
+  void clear_tile(size_t t, int32_t* hist) const;
+  void subtract_tile(size_t t, const int32_t* part, int32_t* hist) const;
   void scan_tile(size_t t, const int32_t* hist, const Criterion& criterion, FoundCut& best) const;
   std::pair<FoundCut, FoundCut> search_group(const Documents& documents, const uint8_t* flip,
                                              const Criterion& criterion, int32_t* hist, int32_t* parent,
