@@ -1,0 +1,82 @@
+"""NDCG@10 of ALL+EXP against c and T: chosen on the queries that the weights come from (mix.parts=1, as in the
+paper) and by cross-validation over the validation queries (mix.parts=10); beside them the test NDCG@10 at fixed c."""
+from common import HERE, SETS, mean, recipe, report_data, run, write_csv, write_json
+from svg import Chart, label
+
+GRID = ["mix.c.from=0", "mix.c.to=1000", "mix.c.step=25"]
+CHOICES = {"in-sample": 1, "cross-validated": 10}
+TEST_C = [0, 25, 50, 100, 200, 400, 700, 1000]
+
+
+def test_row(results, name="ALL+EXP"):
+    return next(r for r in results["rows"] if r["name"] == name and r["split"] == "test" and r["tool"] == "yahoo")
+
+
+def measure(name):
+    config, title, _ = recipe(name)
+    points, chosen = [], {}
+    for choice, parts in CHOICES.items():
+        data = report_data(config, f"{title}-{choice}", "evaluate.tools=[yahoo]", f"mix.parts={parts}", *GRID)
+        chosen[choice] = {
+            "c_and_T_by_fold": [[p["c"], p["iterations"]] for p in data["choices"] if p["row"] == "ALL+EXP"],
+            "chosen_by": mean(p["chosen_by"] for p in data["choices"] if p["row"] == "ALL+EXP"),
+            "test": test_row(data)["ndcg@10"], "test_stderr": test_row(data)["stderr"]}
+        chosen["one best member"] = {
+            "chosen_by": mean(p["valid_ndcg@10"] for p in data["choices"] if p["row"] == "ALL+OneBest"),
+            "test": test_row(data, "ALL+OneBest")["ndcg@10"], "test_stderr": test_row(data, "ALL+OneBest")["stderr"]}
+        for c, length in sorted({(p["c"], p["iterations"]) for p in data["surface"]}):
+            values = [p["ndcg"] for p in data["surface"] if (p["c"], p["iterations"]) == (c, length)]
+            points.append({"set": name, "value": choice, "c": c, "T": length, "ndcg@10": mean(values)})
+    for choice in CHOICES:
+        chosen[choice]["mean_over_T"] = {
+            f"{c:g}": mean(p["ndcg@10"] for p in points if p["value"] == choice and p["c"] == c) for c in TEST_C}
+    last = max(p["T"] for p in points)
+    for c in TEST_C:
+        row = test_row(run(config, f"{title}-fixed", "evaluate.tools=[yahoo]", "mix.choose=fixed", f"mix.fixed.c={c}"))
+        points.append({"set": name, "value": "test", "c": float(c), "T": last, "ndcg@10": row["ndcg@10"]})
+    return points, chosen
+
+
+def draw(name, points, path):
+    lengths = sorted({p["T"] for p in points})
+    grid_c = sorted({p["c"] for p in points if p["value"] == "in-sample"})
+    chart = Chart(900, 660, f"{name}: NDCG@10 of ALL+EXP against c and T, mean over folds")
+    kinds = ["in-sample", "cross-validated", "test"]
+    chart.legend([f"{kind}, T = {lengths[-1]}" for kind in kinds], 60, 48)
+    shown = [p for p in points if p["T"] == lengths[-1]]
+    values = [p["ndcg@10"] for p in shown]
+    panel = chart.panel(70, 78, 790, 230, (-10, 1010), (min(values), max(values)), "", "c", "NDCG@10",
+                        xticks=[0, 100, 200, 300, 400, 500, 600, 700, 800, 900, 1000])
+    for index, kind in enumerate(kinds):
+        panel.line([(p["c"], p["ndcg@10"]) for p in shown if p["value"] == kind], index)
+    surfaces = [p for p in points if p["value"] in CHOICES]
+    for column, kind in enumerate(CHOICES):
+        left, top, width, height = 70 + 420 * column, 396, 370, 190
+        mine = [p["ndcg@10"] for p in surfaces if p["value"] == kind]
+        low, high = min(mine), max(mine)
+        chart.text(left + width / 2, top - 10, f"{kind}: {label(round(low, 4))} (light) to {label(round(high, 4))}", "head", "middle")
+        w, h = width / len(grid_c), height / len(lengths)
+        for p in surfaces:
+            if p["value"] == kind:
+                chart.cell(left + w * grid_c.index(p["c"]), top + height - h * (lengths.index(p["T"]) + 1), w, h,
+                           (p["ndcg@10"] - low) / (high - low))
+        for i, length in enumerate(lengths):
+            chart.text(left - 6, top + height - h * (i + 0.5) + 4, str(length), "small muted", "end")
+        for c in range(0, 1001, 250):
+            chart.text(left + w * (grid_c.index(c) + 0.5), top + height + 17, str(c), "small muted", "middle")
+        chart.text(left + width / 2, top + height + 36, "c", "", "middle")
+        chart.text(left - 44, top + height / 2, "T, rounds of boosting" if column == 0 else "", "", "middle", -90)
+    chart.write(path)
+
+
+def main():
+    for name in SETS:
+        points, chosen = measure(name)
+        out = HERE / "surface"
+        write_csv(out / f"{name}.csv", points)
+        write_json(out / f"{name}.json", {"set": name, "chosen": chosen, "points": points})
+        draw(name, points, out / f"{name}.svg")
+
+
+if __name__ == "__main__":
+    main()
