@@ -49,10 +49,9 @@ def measure(name):
         values[target] = next(row["ndcg@10"] for row in rows if row["name"] == "AB+EXP" and row["split"] == "test")
         orders[target] = []
         for fold in range(FOLDS):
-            file = WORK / f"cpc-{name}-{target}-{fold + 1}.scores"
-            tunemix("export", config, *overrides(name, target), "--runs", WORK / "runs", "--row", "AB+EXP", "--fold",
-                    fold + 1, "--out", file, "--quiet")
-            scores = [float(line) for line in file.read_text().split()]
+            exported = tunemix("export", config, *overrides(name, target), "--runs", WORK / "runs", "--row", "AB+EXP", "--fold",
+                               fold + 1, "--out", "-")
+            scores = [float(line) for line in exported.split()]
             orders[target] += signs(scores, query_ranges(DATA / name / fold_files(fold)["test"][0]))
     pairs = []
     for i, a in enumerate(TARGETS):
@@ -67,7 +66,7 @@ def measure(name):
 
 
 def draw(name, values, pairs, path):
-    chart = Chart(900, 440, f"{name}: do the class-probability calibrations differ? (boosted trees, 8 leaves)")
+    chart = Chart(900, 470, f"{name}: do the class-probability calibrations differ? (boosted trees, 8 leaves)")
     size, heads = 56, [("p of equal test NDCG@10 (t-test per fold, Fisher)", "p_fisher"),
                        ("Kendall's tau of the rankings", "kendall_tau")]
     for column, (head, key) in enumerate(heads):
@@ -86,7 +85,7 @@ def draw(name, values, pairs, path):
                 words = "<.001" if value < 0.0005 else f"{value:.3f}".replace("0.", ".")
                 chart.text(left + size * j + size / 2, top + size * i + size / 2 + 4, words, "on" if on else "", "middle")
     words = ", ".join(f"{target} {label(round(values[target], 4))}" for target in TARGETS)
-    chart.text(16, 426, f"Darker: more alike. Test NDCG@10 (yahoo): {words}", "muted")
+    chart.text(16, 456, f"Darker: more alike. Test NDCG@10 (yahoo): {words}", "muted")
     chart.write(path)
 
 

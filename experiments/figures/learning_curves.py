@@ -103,7 +103,7 @@ def measure(name):
         folds, features = subset_folds(name, order)
         for share in SHARES:
             title = f"curve-{name}-{order.replace(' ', '-')}-{share}" if share < 100 else f"curve-{name}-100"
-            config = write_config(title, folds[share], LEARNERS, evaluate={"tools": ["yahoo"]})
+            config = write_config(title, folds[share], LEARNERS, labels=3, evaluate={"tools": ["yahoo"]})
             for row in run(config)["rows"]:
                 if row["split"] == "test" and row["tool"] == "yahoo" and row["name"] in ROWS:
                     points.append({"set": name, "order": order, "percent": share, "row": row["name"],
@@ -118,7 +118,7 @@ def draw(name, points, path):
     chart.legend(ROWS, 60, 48)
     for column, order in enumerate(ORDERS):
         panel = chart.panel(60 + 285 * column, 84, 250, 236, (5, 105), (low, high), order, "training queries, %",
-                            "NDCG@10" if column == 0 else "", xticks=[10, 30, 50, 70, 90, 100])
+                            "NDCG@10" if column == 0 else "", xticks=[20, 40, 60, 80, 100])
         for index, row in enumerate(ROWS):
             line = [p for p in points if p["order"] == order and p["row"] == row]
             shift = (index - 1) * 1.0

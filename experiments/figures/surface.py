@@ -5,7 +5,7 @@ from svg import Chart, label
 
 GRID = ["mix.c.from=0", "mix.c.to=1000", "mix.c.step=25"]
 CHOICES = {"in-sample": 1, "cross-validated": 10}
-TEST_C = [0, 25, 50, 100, 200, 400, 700, 1000]
+TEST_C = [0, 25, 50, 100, 200, 400, 1000]
 
 
 def test_row(results, name="ALL+EXP"):
@@ -27,14 +27,18 @@ def measure(name):
         for c, length in sorted({(p["c"], p["iterations"]) for p in data["surface"]}):
             values = [p["ndcg"] for p in data["surface"] if (p["c"], p["iterations"]) == (c, length)]
             points.append({"set": name, "value": choice, "c": c, "T": length, "ndcg@10": mean(values)})
-    for choice in CHOICES:
-        chosen[choice]["mean_over_T"] = {
-            f"{c:g}": mean(p["ndcg@10"] for p in points if p["value"] == choice and p["c"] == c) for c in TEST_C}
-    last = max(p["T"] for p in points)
-    for c in TEST_C:
-        row = test_row(run(config, f"{title}-fixed", "evaluate.tools=[yahoo]", "mix.choose=fixed", f"mix.fixed.c={c}"))
-        points.append({"set": name, "value": "test", "c": float(c), "T": last, "ndcg@10": row["ndcg@10"]})
+    for length in sorted({p["T"] for p in points}):
+        for c in TEST_C:
+            fixed = ["mix.choose=fixed", f"mix.fixed.c={c}", f"mix.fixed.iterations={length}"]
+            row = test_row(run(config, f"{title}-fixed", "evaluate.tools=[yahoo]", *fixed))
+            points.append({"set": name, "value": "test", "c": float(c), "T": length, "ndcg@10": row["ndcg@10"]})
     return points, chosen
+
+
+def over_lengths(points, value):
+    """The mean over T for each c."""
+    mine = [p for p in points if p["value"] == value]
+    return [(c, mean(p["ndcg@10"] for p in mine if p["c"] == c)) for c in sorted({p["c"] for p in mine})]
 
 
 def draw(name, points, path):
@@ -42,19 +46,19 @@ def draw(name, points, path):
     grid_c = sorted({p["c"] for p in points if p["value"] == "in-sample"})
     chart = Chart(900, 660, f"{name}: NDCG@10 of ALL+EXP against c and T, mean over folds")
     kinds = ["in-sample", "cross-validated", "test"]
-    chart.legend([f"{kind}, T = {lengths[-1]}" for kind in kinds], 60, 48)
-    shown = [p for p in points if p["T"] == lengths[-1]]
-    values = [p["ndcg@10"] for p in shown]
-    panel = chart.panel(70, 78, 790, 230, (-10, 1010), (min(values), max(values)), "", "c", "NDCG@10",
+    chart.legend(kinds, 60, 48)
+    lines = [over_lengths(points, kind) for kind in kinds]
+    values = [value for line in lines for _, value in line]
+    panel = chart.panel(70, 84, 790, 230, (-10, 1010), (min(values), max(values)), "mean over T", "c", "NDCG@10",
                         xticks=[0, 100, 200, 300, 400, 500, 600, 700, 800, 900, 1000])
-    for index, kind in enumerate(kinds):
-        panel.line([(p["c"], p["ndcg@10"]) for p in shown if p["value"] == kind], index)
+    for index, line in enumerate(lines):
+        panel.line(line, index)
     surfaces = [p for p in points if p["value"] in CHOICES]
     for column, kind in enumerate(CHOICES):
-        left, top, width, height = 70 + 420 * column, 396, 370, 190
+        left, top, width, height = 70 + 420 * column, 402, 370, 190
         mine = [p["ndcg@10"] for p in surfaces if p["value"] == kind]
         low, high = min(mine), max(mine)
-        chart.text(left + width / 2, top - 10, f"{kind}: {label(round(low, 4))} (light) to {label(round(high, 4))}", "head", "middle")
+        chart.text(left + width / 2, top - 10, f"{kind}: {label(round(low, 4))} (faint) to {label(round(high, 4))}", "head", "middle")
         w, h = width / len(grid_c), height / len(lengths)
         for p in surfaces:
             if p["value"] == kind:
@@ -74,7 +78,8 @@ def main():
         points, chosen = measure(name)
         out = HERE / "surface"
         write_csv(out / f"{name}.csv", points)
-        write_json(out / f"{name}.json", {"set": name, "chosen": chosen, "points": points})
+        means = {kind: {f"{c:g}": value for c, value in over_lengths(points, kind) if c in TEST_C} for kind in [*CHOICES, "test"]}
+        write_json(out / f"{name}.json", {"set": name, "chosen": chosen, "mean_over_T": means, "points": points})
         draw(name, points, out / f"{name}.svg")
 
 
