@@ -11,8 +11,9 @@
 
 namespace tunemix {
 
-// kYahoo: a line a query in file order, the 1-based rank of each of its documents. kTrec: `qid Q0 docno rank score tag`.
-// kQrels: `qid 0 docno label`. kScores: one score a line in file order. kRankLib: `qid index score`. kTsv: with a header.
+// kYahoo: a line a query in file order, the 1-based rank of each of its documents. kTrec: `qid Q0 docno rank
+// score tag`. kQrels: `qid 0 docno label`. kScores: one score a line in file order. kRankLib: `qid index
+// score`. kTsv: with a header.
 enum class ExportFormat { kYahoo, kTrec, kQrels, kScores, kRankLib, kTsv };
 
 ExportFormat parse_export_format(std::string_view name);  // throws InputError with the nearest name
@@ -21,9 +22,9 @@ const std::vector<std::string>& export_format_names();
 // Scored documents; views that must outlive the call.
 struct ScoredDocuments {
   const QueryIndex& queries;
-  std::span<const int32_t> labels;          // may be empty: unlabelled
+  std::span<const int32_t> labels;  // may be empty: unlabelled
   const NameTable& names;
-  std::span<const uint32_t> source_rows;    // empty: documents are in file order
+  std::span<const uint32_t> source_rows;  // empty: documents are in file order
   std::span<const float> scores;
 };
 
