@@ -35,7 +35,7 @@ void BlockScorer::fill(const Dataset& data, size_t begin, size_t count, uint8_t*
   }
 }
 
-void BlockScorer::fill(const BinTable& data, size_t begin, size_t count, uint8_t* columns) const {
+void BlockScorer::fill(const BinnedDataset& data, size_t begin, size_t count, uint8_t* columns) const {
   const size_t width = data.width();
   for (size_t u = 0; u < features_.size(); ++u) {
     const uint8_t* from = data.feature(features_[u]) + begin * width;

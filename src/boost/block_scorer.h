@@ -6,7 +6,6 @@
 #include <span>
 #include <vector>
 
-#include "boost/bin_table.h"
 #include "data/bin_search.h"
 #include "tunemix/boost/adaboost_mh.h"
 
@@ -23,7 +22,7 @@ class BlockScorer {
   size_t columns_size() const { return features_.size() * kBlock; }
   // The bins of documents begin..begin+count, count <= kBlock, in the features that the rounds use.
   void fill(const Dataset& data, size_t begin, size_t count, uint8_t* columns) const;
-  void fill(const BinTable& data, size_t begin, size_t count, uint8_t* columns) const;
+  void fill(const BinnedDataset& data, size_t begin, size_t count, uint8_t* columns) const;
   // The leaf of each document of the block in round t.
   void leaves(size_t t, const uint8_t* columns, uint8_t* leaf) const;
   // scores[label][kBlock] += nu * h_label of round t.

@@ -131,27 +131,23 @@ class KernelsOf final : public Kernels {
     }
   }
 
-  void add_tile(const int32_t* rows, const uint8_t* tile, size_t width, size_t upcoming,
-                const Documents& documents, size_t begin, size_t count, int32_t* hist) const override {
-    const auto add_all = [&](auto document) {
-      size_t k = 0;
-      const auto add = [&] {
-        add_document(rows + k * W, tile + document(k) * width, hist + plane(rows, count, k));
-      };
-      if (upcoming > 0)
-        for (; k + kAhead < count; ++k) {
-          const uint8_t* ahead = tile + document(k + kAhead) * width;
-          for (size_t line = 0; line < upcoming; line += 64) __builtin_prefetch(ahead + line);
-          __builtin_prefetch(ahead + upcoming - 1);
-          add();
-        }
-      for (; k < count; ++k) add();
+  void add_tile(const int32_t* rows, const uint8_t* tile, const Documents& documents, size_t begin,
+                size_t count, int32_t* hist) const override {
+    const auto add = [&](size_t k, size_t i) {
+      add_document(rows + k * W, tile + i * 8, hist + plane(rows, count, k));
     };
-    const uint32_t* index = documents.index;
-    if (index == nullptr)
-      add_all([&](size_t k) { return begin + k; });
-    else
-      add_all([&](size_t k) { return static_cast<size_t>(index[begin + k]); });
+    if (documents.index == nullptr) {
+      for (size_t k = 0; k < count; ++k) add(k, begin + k);
+      return;
+    }
+    const uint32_t* index = documents.index + begin;
+    const size_t prefetched = count > kAhead ? count - kAhead : 0;
+    size_t k = 0;
+    for (; k < prefetched; ++k) {
+      __builtin_prefetch(tile + static_cast<size_t>(index[k + kAhead]) * 8);
+      add(k, index[k]);
+    }
+    for (; k < count; ++k) add(k, index[k]);
   }
 
   void add_columns(const int32_t* rows, std::span<const uint8_t* const> columns, size_t width,

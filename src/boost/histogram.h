@@ -7,8 +7,8 @@
 #include <memory>
 #include <span>
 
-#include "boost/bin_table.h"
 #include "boost/weights.h"
+#include "tunemix/data/binning.h"
 
 namespace tunemix::boost {
 
@@ -71,10 +71,9 @@ class Kernels {
   // negated (kSigned only). `out` has room for lanes() values a document; the two below take it as it is.
   virtual void rows(const WeightTable& weights, const uint8_t* flip, const Documents& documents, size_t begin,
                     size_t count, int32_t* out) const = 0;
-  // hist[8 features][256 bins] += rows, the 8 bins of document i being at tile + i * width. The bytes from
-  // there on that will be read next, `upcoming` or none, are prefetched.
-  virtual void add_tile(const int32_t* rows, const uint8_t* tile, size_t width, size_t upcoming,
-                        const Documents& documents, size_t begin, size_t count, int32_t* hist) const = 0;
+  // hist[8 features][256 bins] += rows, from one tile of bins (8 bytes a document).
+  virtual void add_tile(const int32_t* rows, const uint8_t* tile, const Documents& documents, size_t begin,
+                        size_t count, int32_t* hist) const = 0;
   // hist[columns][256] += rows, the bin of document i in column c being columns[c][i * width].
   virtual void add_columns(const int32_t* rows, std::span<const uint8_t* const> columns, size_t width,
                            const Documents& documents, size_t begin, size_t count, int32_t* hist) const = 0;

@@ -23,7 +23,7 @@ std::unique_ptr<RoundLearner> make_tree_learner(const AdaBoostOptions& options, 
 std::unique_ptr<RoundLearner> make_product_learner(int terms, int passes, Searcher& searcher);
 
 // 0 or 1 where a document passes or fails the cut is xor-ed to `leaf`.
-void xor_failing(const BinTable& bins, const Cut& cut, std::span<uint8_t> leaf, const Context& context);
+void xor_failing(const BinnedDataset& bins, const Cut& cut, std::span<uint8_t> leaf, const Context& context);
 
 // All of the labels' bits.
 uint32_t label_mask(size_t labels);

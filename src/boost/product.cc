@@ -73,7 +73,7 @@ class ProductLearner final : public RoundLearner {
 
 }  // namespace
 
-void xor_failing(const BinTable& bins, const Cut& cut, std::span<uint8_t> leaf, const Context& context) {
+void xor_failing(const BinnedDataset& bins, const Cut& cut, std::span<uint8_t> leaf, const Context& context) {
   const uint8_t* column = bins.feature(cut.feature);
   const size_t width = bins.width();
   parallel_blocks(context.pool(), leaf.size(), 65536, [&](size_t begin, size_t end) {

@@ -26,7 +26,7 @@ void keep_better(FoundCut& best, const FoundCut& other) {
 
 }  // namespace
 
-Searcher::Searcher(const BinTable& bins, const BinCuts& cuts, const WeightTable& weights, RowKind rows,
+Searcher::Searcher(const BinnedDataset& bins, const BinCuts& cuts, const WeightTable& weights, RowKind rows,
                    Bandit* bandit, size_t arms_per_pull, Random* random, const Context& context)
     : bins_(bins),
       cuts_(cuts),
@@ -40,22 +40,16 @@ Searcher::Searcher(const BinTable& bins, const BinCuts& cuts, const WeightTable&
       tile_(static_cast<size_t>(context.threads())),
       drawn_hist_(static_cast<size_t>(context.threads())) {}
 
-void Searcher::add_tiles(size_t first, size_t last, const int32_t* rows, const Documents& documents,
-                         size_t begin, size_t count, int32_t* hist) const {
-  const size_t tile_size = 8 * kernels_->feature_size();
-  const size_t panel = bins_.width() / 8;
-  for (size_t t = first; t < last; ++t, hist += tile_size) {
-    if (bins_.order() == BinOrder::kByDocument) {
-      // The first tile of a panel fetches the others too.
-      const size_t upcoming = t == first || t % panel == 0 ? std::min(last - t, panel - t % panel) * 8 : 0;
-      kernels_->add_tile(rows, bins_.feature(t * 8), bins_.width(), upcoming, documents, begin, count, hist);
-      continue;
-    }
-    const uint8_t* columns[8];
-    const size_t width = tile_end(t) - t * 8;
-    for (size_t f = 0; f < width; ++f) columns[f] = bins_.feature(t * 8 + f);
-    kernels_->add_columns(rows, {columns, width}, bins_.width(), documents, begin, count, hist);
+void Searcher::add_tile(size_t t, const int32_t* rows, const Documents& documents, size_t begin, size_t count,
+                        int32_t* hist) const {
+  if (bins_.layout() == BinLayout::kTiles) {
+    kernels_->add_tile(rows, bins_.feature(t * 8), documents, begin, count, hist);
+    return;
   }
+  const uint8_t* columns[8];
+  const size_t width = std::min<size_t>(8, bins_.features() - t * 8);
+  for (size_t f = 0; f < width; ++f) columns[f] = bins_.feature(t * 8 + f);
+  kernels_->add_columns(rows, {columns, width}, bins_.width(), documents, begin, count, hist);
 }
 
 void Searcher::scan_tile(size_t t, const int32_t* hist, const Criterion& criterion, FoundCut& best) const {
@@ -81,13 +75,11 @@ void Searcher::subtract_tile(size_t t, const int32_t* part, int32_t* hist) const
     kernels_->subtract(part, cuts_.bins(j), hist);
 }
 
-// The groups have adjacent tiles.
+// Group g of G has the tiles g, g + G, ...
 std::pair<FoundCut, FoundCut> Searcher::search_group(const Documents& documents, const uint8_t* flip,
                                                      const Criterion& criterion, int32_t* hist,
                                                      int32_t* parent, size_t group, size_t groups) {
   const size_t tile_size = 8 * kernels_->feature_size();
-  const size_t first = group * tiles() / groups;
-  const size_t last = (group + 1) * tiles() / groups;
   int32_t* rows = scratch(rows_[group], kRowBytes / 4);
   std::pair<FoundCut, FoundCut> found;
   const auto finish = [&](size_t t, const int32_t* tile) {
@@ -97,24 +89,25 @@ std::pair<FoundCut, FoundCut> Searcher::search_group(const Documents& documents,
     subtract_tile(t, tile, rest);
     scan_tile(t, rest, criterion, found.second);
   };
-  if (hist == nullptr) {
+  if (documents.count <= row_block()) {
     // One block of rows: each tile can be finished while it is in the cache.
     kernels_->rows(weights_, flip, documents, 0, documents.count, rows);
-    int32_t* tile = scratch(tile_[group], tile_size);
-    for (size_t t = first; t < last; ++t) {
+    for (size_t t = group; t < tiles(); t += groups) {
+      int32_t* tile = hist != nullptr ? hist + t * tile_size : scratch(tile_[group], tile_size);
       clear_tile(t, tile);
-      add_tiles(t, t + 1, rows, documents, 0, documents.count, tile);
+      add_tile(t, rows, documents, 0, documents.count, tile);
       finish(t, tile);
     }
     return found;
   }
-  for (size_t t = first; t < last; ++t) clear_tile(t, hist + t * tile_size);
+  for (size_t t = group; t < tiles(); t += groups) clear_tile(t, hist + t * tile_size);
   for (size_t begin = 0; begin < documents.count; begin += row_block()) {
     const size_t count = std::min(row_block(), documents.count - begin);
     kernels_->rows(weights_, flip, documents, begin, count, rows);
-    add_tiles(first, last, rows, documents, begin, count, hist + first * tile_size);
+    for (size_t t = group; t < tiles(); t += groups)
+      add_tile(t, rows, documents, begin, count, hist + t * tile_size);
   }
-  for (size_t t = first; t < last; ++t) finish(t, hist + t * tile_size);
+  for (size_t t = group; t < tiles(); t += groups) finish(t, hist + t * tile_size);
   return found;
 }
 

@@ -24,10 +24,10 @@ class Searcher {
   static constexpr size_t kFew = 1024;  // searching so few documents anew costs less than keeping a histogram
 
   // `bandit` may be null; both outlive the searcher.
-  Searcher(const BinTable& bins, const BinCuts& cuts, const WeightTable& weights, RowKind rows,
+  Searcher(const BinnedDataset& bins, const BinCuts& cuts, const WeightTable& weights, RowKind rows,
            Bandit* bandit, size_t arms_per_pull, Random* random, const Context& context);
 
-  const BinTable& bins() const { return bins_; }
+  const BinnedDataset& bins() const { return bins_; }
   const WeightTable& weights() const { return weights_; }
   const Kernels& kernels() const { return *kernels_; }
   const Context& context() const { return context_; }
@@ -51,8 +51,8 @@ class Searcher {
  private:
   size_t tiles() const { return (bins_.features() + 7) / 8; }
   size_t row_block() const { return kRowBytes / (4 * kernels_->lanes()); }
-  void add_tiles(size_t first, size_t last, const int32_t* rows, const Documents& documents, size_t begin,
-                 size_t count, int32_t* hist) const;
+  void add_tile(size_t t, const int32_t* rows, const Documents& documents, size_t begin, size_t count,
+                int32_t* hist) const;
   size_t tile_end(size_t t) const { return std::min(t * 8 + 8, bins_.features()); }
   void clear_tile(size_t t, int32_t* hist) const;
   void subtract_tile(size_t t, const int32_t* part, int32_t* hist) const;
@@ -62,7 +62,7 @@ class Searcher {
                                              size_t group, size_t groups);
 
   static constexpr size_t kRowBytes = kFew * kMostLanes * 4;  // of a block of rows: they stay in the L2 cache
-  const BinTable& bins_;
+  const BinnedDataset& bins_;
   const BinCuts& cuts_;
   const WeightTable& weights_;
   std::unique_ptr<Kernels> kernels_;

@@ -68,9 +68,8 @@ struct AdaBoostTrainer::Impl {
     check_size(train, labels);
     Timer timer;
     cuts = find_cuts(train, static_cast<size_t>(options.max_bins), ctx);
-    const auto order =
-        options.bandit == BanditKind::kNone ? boost::BinOrder::kByDocument : boost::BinOrder::kByFeature;
-    bins = std::make_unique<boost::BinTable>(train, cuts, order, ctx);
+    const BinLayout layout = options.bandit == BanditKind::kNone ? BinLayout::kTiles : BinLayout::kColumns;
+    bins = std::make_unique<BinnedDataset>(train, cuts, layout, ctx);
     seconds_binning = timer.seconds();
     weights = std::make_unique<boost::WeightTable>(train.labels(), labels, options.weights, ctx);
     if (options.bandit != BanditKind::kNone)
@@ -144,7 +143,7 @@ struct AdaBoostTrainer::Impl {
   uint64_t seed;
   std::string id;
   BinCuts cuts;
-  std::unique_ptr<boost::BinTable> bins;
+  std::unique_ptr<BinnedDataset> bins;
   double seconds_binning = 0;
   std::unique_ptr<boost::WeightTable> weights;
   std::unique_ptr<Bandit> bandit;

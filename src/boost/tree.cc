@@ -75,13 +75,12 @@ class TreeLearner final : public RoundLearner {
   }
 
  private:
-  // Bins and slots may take 1.2 bytes a (document, feature) and 24 a document. Under a bandit every search
-  // has its own features, so there is nothing to keep.
+  // Slots may take a fifth of what the bins take, and 24 bytes a document. Under a bandit every search has
+  // its own features, so there is nothing to keep.
   static size_t slot_count(const AdaBoostOptions& options, const Searcher& searcher) {
-    const BinTable& bins = searcher.bins();
-    const size_t most = bins.documents() * (bins.features() * 6 / 5 + 24);
-    const size_t left = std::max(kLeastSlotBytes, most - std::min(most, bins.bytes()));
-    const size_t fit = left / (searcher.histogram_size() * sizeof(int32_t));
+    const size_t values = searcher.bins().documents() * searcher.bins().features();
+    const size_t bytes = std::max(kLeastSlotBytes, values / 5 + searcher.bins().documents() * 24);
+    const size_t fit = bytes / (searcher.histogram_size() * sizeof(int32_t));
     const size_t wanted = searcher.has_bandit() ? 3 : static_cast<size_t>(options.leaves) + 1;
     return std::min(wanted, std::max<size_t>(3, fit));
   }
