@@ -85,7 +85,7 @@ def draw(name, values, pairs, path):
                 words = "<.001" if value < 0.0005 else f"{value:.3f}".replace("0.", ".")
                 chart.text(left + size * j + size / 2, top + size * i + size / 2 + 4, words, "on" if on else "", "middle")
     words = ", ".join(f"{target} {label(round(values[target], 4))}" for target in TARGETS)
-    chart.text(16, 456, f"Darker: more alike. Test NDCG@10 (yahoo): {words}", "muted")
+    chart.text(16, 456, f"Stronger colour: more alike. Test NDCG@10 (yahoo): {words}", "muted")
     chart.write(path)
 
 

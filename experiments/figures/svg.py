@@ -57,7 +57,7 @@ class Chart:
         """A box of a heat map, strength from 0 to 1; True if text on it wants the colour of the ground."""
         self.parts.append(f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" class="heat cell" '
                           f'fill-opacity="{0.06 + 0.9 * strength:.3f}"/>')
-        return strength > 0.55
+        return strength > 0.7
 
     def legend(self, names, x, y, lines=True):
         for index, name in enumerate(names):
