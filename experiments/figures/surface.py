@@ -45,7 +45,7 @@ def draw(name, points, path):
     lengths = sorted({p["T"] for p in points})
     grid_c = sorted({p["c"] for p in points if p["value"] == "in-sample"})
     chart = Chart(900, 660, f"{name}: NDCG@10 of ALL+EXP against c and T, mean over folds")
-    kinds = ["in-sample", "cross-validated", "test"]
+    kinds = [kind for kind in [*CHOICES, "test"] if any(p["value"] == kind for p in points)]
     chart.legend(kinds, 60, 48)
     lines = [over_lengths(points, kind) for kind in kinds]
     values = [value for line in lines for _, value in line]
