@@ -1,0 +1,158 @@
+// Every learner, calibration and mixture of the library in one small run; also what the sanitizers look at.
+#include <gtest/gtest.h>
+
+#include "tests/support.h"
+#include "tunemix/core/binary.h"
+#include "tunemix/data/synthetic.h"
+#include "tunemix/export/bundle.h"
+#include "tunemix/mix/mixer.h"
+
+namespace tunemix {
+namespace {
+
+class SmallEnsemble {
+ public:
+  explicit SmallEnsemble(int threads) : context_(threads, 5) {
+    add_boosting(BaseLearner::kStump, BanditKind::kNone);
+    add_boosting(BaseLearner::kTree, BanditKind::kNone);
+    add_boosting(BaseLearner::kTree, BanditKind::kExp3G);
+    add_boosting(BaseLearner::kProduct, BanditKind::kUcbV);
+    add_svm();
+    MixOptions options;
+    options.c_step = 50;
+    const Variant all{"ALL+EXP", "", std::nullopt, false};
+    const MemberSource source = [&](size_t member, size_t first, std::span<float> out) {
+      std::copy_n(scores_[member].begin() + static_cast<std::ptrdiff_t>(first), out.size(), out.begin());
+    };
+    MixResult result = std::move(mix(members_, source, {valid_.queries(), valid_.labels(), grades_},
+                                     std::span(&all, 1), options, context_)[0]);
+    valid_scores_.resize(valid_.documents());
+    result.mixture.apply(
+        [&](size_t m, size_t first, std::span<float> out) { source(result.sources[m], first, out); },
+        valid_.queries(), valid_scores_, context_);
+    std::vector<BundleMember> chosen;
+    for (const size_t m : result.sources) chosen.push_back(bundle_members_[m]);
+    BundleInfo info{"small", all.name, 1, "key", train_.features(), 3, Standardize::kNone};
+    bundle_ = std::make_unique<Bundle>(info, models_, std::move(chosen), std::move(result.mixture));
+  }
+
+  const Dataset& valid() const { return valid_; }
+  const std::vector<float>& valid_scores() const { return valid_scores_; }  // as the run mixed them
+  const Bundle& bundle() const { return *bundle_; }
+  const Context& context() const { return context_; }
+
+ private:
+  Dataset made(uint64_t seed) const {
+    return make_synthetic({.queries = 12, .features = 9, .labels = 3, .mean_length = 10, .seed = seed},
+                          context_);
+  }
+
+  void add_boosting(BaseLearner base, BanditKind bandit) {
+    AdaBoostOptions options;
+    options.base = base;
+    options.bandit = bandit;
+    options.leaves = 4;
+    options.terms = 2;
+    options.iterations = 8;
+    const AdaBoostModel model = train_adaboost(train_, options, context_);
+    models_.emplace_back(model);
+    add_members("boosting", model.id(), model.rounds(), model.alpha_sum(model.rounds()),
+                model.score(train_, model.rounds(), context_), model.score(valid_, model.rounds(), context_));
+  }
+
+  void add_svm() {
+    const std::vector<double> path = {0.01, 1};
+    for (const SvmModel& model : train_svm_path(train_, {}, path, context_)) {
+      models_.emplace_back(model);
+      add_members("svm", model.id(), 0, 0, model.score(train_, context_), model.score(valid_, context_));
+    }
+  }
+
+  void add_members(const std::string& family, const std::string& model, int rounds, double range,
+                   const ScoreMatrix& train_scores, const ScoreMatrix& valid_scores) {
+    CalibrationOptions options;
+    options.max_steps = 50;
+    const CalibrationInput input{train_scores, train_.labels(), train_.queries(), grades_, range};
+    for (Calibrator& calibrator :
+         fit_calibrators(all_calibrations(train_scores.columns()), input, options, 1, context_)) {
+      members_.push_back({family, calibrator.spec().kind, rounds, model, 0, calibrator.spec().name()});
+      scores_.emplace_back(valid_.documents());
+      calibrator.apply(valid_scores, scores_.back(), context_);
+      bundle_members_.push_back({static_cast<uint32_t>(models_.size() - 1), rounds, std::move(calibrator)});
+    }
+  }
+
+  Context context_;
+  std::vector<double> grades_ = {0, 1, 3};
+  Dataset train_ = made(1);
+  Dataset valid_ = made(2);
+  std::vector<BundleModel> models_;
+  std::vector<Member> members_;
+  std::vector<std::vector<float>> scores_;  // of the validation data, by member
+  std::vector<BundleMember> bundle_members_;
+  std::vector<float> valid_scores_;
+  std::unique_ptr<Bundle> bundle_;
+};
+
+TEST(SmallRun, PredictsWhatTheRunMixed) {
+  const SmallEnsemble run(1);
+  EXPECT_EQ(run.bundle().models().size(), 6U);
+  EXPECT_EQ(run.bundle().predict(run.valid(), run.context()), run.valid_scores());
+}
+
+TEST(SmallRun, IsTheSameBytesOnAnyNumberOfThreads) {
+  const test::ScratchDirectory scratch;
+  const SmallEnsemble one(1);
+  const SmallEnsemble three(3);
+  one.bundle().save(scratch / "one");
+  three.bundle().save(scratch / "three");
+  EXPECT_EQ(read_text_file(scratch / "one"), read_text_file(scratch / "three"));
+  EXPECT_EQ(one.valid_scores(), three.valid_scores());
+  EXPECT_EQ(one.bundle().predict(one.valid(), three.context()), one.valid_scores());
+}
+
+TEST(SmallRun, RoundTrips) {
+  const test::ScratchDirectory scratch;
+  const SmallEnsemble run(2);
+  run.bundle().save(scratch / "b.tmx");
+  const Bundle loaded = Bundle::load(scratch / "b.tmx");
+  EXPECT_EQ(loaded.info().row, "ALL+EXP");
+  EXPECT_EQ(loaded.mixture().weights(), run.bundle().mixture().weights());
+  EXPECT_EQ(loaded.predict(run.valid(), run.context()), run.valid_scores());
+  EXPECT_EQ(read_bundle_info(scratch / "b.tmx").key, "key");
+  loaded.save(scratch / "again.tmx");
+  EXPECT_EQ(read_text_file(scratch / "again.tmx"), read_text_file(scratch / "b.tmx"));
+}
+
+// Beneath the checksum every part guards itself: a payload that is cut off anywhere is refused, and one with
+// a changed byte is refused or read, but nothing worse.
+TEST(SmallRun, DamagedPayloadsAreRefused) {
+  const test::ScratchDirectory scratch;
+  SmallEnsemble(1).bundle().save(scratch / "b.tmx");
+  const Artifact whole = read_artifact(scratch / "b.tmx");
+  const auto load = [&](std::span<const uint8_t> payload) {
+    write_artifact(scratch / "damaged.tmx", Bundle::kKind, Bundle::kVersion, payload, Compression::kNone);
+    Bundle::load(scratch / "damaged.tmx");
+  };
+  load(whole.payload);
+  const size_t size = whole.payload.size();
+  for (size_t i = 0; i < 50; ++i)
+    EXPECT_THROW(load(std::span(whole.payload).first(i * size / 50)), InputError) << i;
+  for (size_t i = 0; i < 100; ++i) {
+    std::vector<uint8_t> changed = whole.payload;
+    changed[i * size / 100] ^= 0xffU;
+    try {
+      load(changed);
+    } catch (const InputError&) {  // as good
+    }
+  }
+}
+
+TEST(SmallRun, RefusesDataOfAnotherWidth) {
+  const SmallEnsemble run(1);
+  const Dataset other = make_synthetic({.queries = 3, .features = 8, .labels = 3}, run.context());
+  EXPECT_THROW(run.bundle().predict(other, run.context()), InputError);
+}
+
+}  // namespace
+}  // namespace tunemix
