@@ -99,7 +99,7 @@ class Exp3Bandit final : public Bandit {
 
   std::vector<uint32_t> draw(size_t count, Random& random) override {
     std::vector<double> weights;  // of the arms drawn so far, which weigh nothing until the draw is complete
-    const std::vector<uint32_t> drawn = draw_distinct(arms_, count, [&](const std::vector<uint32_t>& before) {
+    std::vector<uint32_t> drawn = draw_distinct(arms_, count, [&](const std::vector<uint32_t>& before) {
       if (!before.empty() && weights.size() < before.size()) {
         weights.push_back(tree_[before.back()]);
         tree_.set(before.back(), 0);

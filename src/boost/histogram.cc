@@ -78,21 +78,21 @@ struct Fold {
 
 template <size_t P, RowKind kKind, bool kFolded = false>
 class KernelsOf final : public Kernels {
-  static constexpr size_t R = kKind == RowKind::kSplit ? 2 * P : P;
-  static constexpr size_t W = kFolded ? P : R;  // lanes that a document adds
+  static constexpr size_t kRow = kKind == RowKind::kSplit ? 2 * P : P;
+  static constexpr size_t kAdded = kFolded ? P : kRow;  // lanes that a document adds
 
  public:
-  KernelsOf() : Kernels(R) {}
+  KernelsOf() : Kernels(kRow) {}
 
   void clear(size_t bins, int32_t* hist) const override {
-    std::fill_n(hist, bins * W, 0);
-    if constexpr (kFolded) std::fill_n(hist + Fold<P>::kPlane, bins * W, 0);
+    std::fill_n(hist, bins * kAdded, 0);
+    if constexpr (kFolded) std::fill_n(hist + Fold<P>::kPlane, bins * kAdded, 0);
   }
 
   void subtract(const int32_t* part, size_t bins, int32_t* hist) const override {
-    for (size_t k = 0; k < bins * W; ++k) hist[k] -= part[k];
+    for (size_t k = 0; k < bins * kAdded; ++k) hist[k] -= part[k];
     if constexpr (kFolded)
-      for (size_t k = Fold<P>::kPlane; k < Fold<P>::kPlane + bins * W; ++k) hist[k] -= part[k];
+      for (size_t k = Fold<P>::kPlane; k < Fold<P>::kPlane + bins * kAdded; ++k) hist[k] -= part[k];
   }
 
   void rows(const WeightTable& weights, const uint8_t* flip, const Documents& documents, size_t begin,
@@ -108,12 +108,12 @@ class KernelsOf final : public Kernels {
       const float* w = weights.row(i);
       const float offset = rounding_offset(i);
       const int32_t label = labels[i];
-      int32_t* row = out + k * W;
+      int32_t* row = out + k * kAdded;
       if constexpr (kFolded) {
         for (size_t l = 0; l < P; ++l) row[l] = fixed_point(w[l], scale, offset);
         const bool second = label >= static_cast<int32_t>(Fold<P>::kFree);
         row[Fold<P>::kOwn + label - (second ? Fold<P>::kFree : 0)] = row[label];
-        out[count * W + k] = second ? static_cast<int32_t>(Fold<P>::kPlane) : 0;
+        out[count * kAdded + k] = second ? static_cast<int32_t>(Fold<P>::kPlane) : 0;
       } else if constexpr (kKind == RowKind::kSplit) {
         for (size_t l = 0; l < P; ++l) {
           const int32_t q = fixed_point(w[l], scale, offset);
@@ -134,7 +134,7 @@ class KernelsOf final : public Kernels {
   void add_tile(const int32_t* rows, const uint8_t* tile, const Documents& documents, size_t begin,
                 size_t count, int32_t* hist) const override {
     const auto add = [&](size_t k, size_t i) {
-      add_document(rows + k * W, tile + i * 8, hist + plane(rows, count, k));
+      add_document(rows + k * kAdded, tile + i * 8, hist + plane(rows, count, k));
     };
     if (documents.index == nullptr) {
       for (size_t k = 0; k < count; ++k) add(k, begin + k);
@@ -197,7 +197,7 @@ class KernelsOf final : public Kernels {
       Fold<P>::unfold(first, second, sums.data());
     } else {
       for (size_t b = 0; b < bins; ++b)
-        for (size_t l = 0; l < R; ++l) sums[l] += hist[b * R + l];
+        for (size_t l = 0; l < kRow; ++l) sums[l] += hist[b * kRow + l];
     }
     return sums;
   }
@@ -225,20 +225,20 @@ class KernelsOf final : public Kernels {
 
   // Where the plane of the k-th of `count` rows begins.
   static size_t plane(const int32_t* rows, size_t count, size_t k) {
-    return kFolded ? static_cast<size_t>(rows[count * W + k]) : 0;
+    return kFolded ? static_cast<size_t>(rows[count * kAdded + k]) : 0;
   }
 
   static void add_document(const int32_t* row, const uint8_t* bins, int32_t* hist) {
     uint64_t word;
     std::memcpy(&word, bins, sizeof word);
-    const Row<W> values = Row<W>::load(row);
-    // (bin of feature f) * W * 4 in two instructions: a shift that stops short, and a mask.
-    constexpr size_t kShift = std::bit_width(W * 4) - 1;
+    const Row<kAdded> values = Row<kAdded>::load(row);
+    // (bin of feature f) * kAdded * 4 in two instructions: a shift that stops short, and a mask.
+    constexpr size_t kShift = std::bit_width(kAdded * 4) - 1;
     const auto bin_offset = [&](size_t f) {
       const uint64_t moved = 8 * f < kShift ? word << (kShift - 8 * f) : word >> (8 * f - kShift);
       return (moved & uint64_t{255} << kShift) / 4;
     };
-    for (size_t f = 0; f < 8; ++f) values.add_to(hist + f * 256 * R + bin_offset(f));
+    for (size_t f = 0; f < 8; ++f) values.add_to(hist + f * 256 * kRow + bin_offset(f));
   }
 
   template <size_t C>
@@ -248,32 +248,32 @@ class KernelsOf final : public Kernels {
     std::copy_n(columns, C, column);
     for (size_t k = 0; k < count; ++k) {
       const size_t i = documents.index == nullptr ? begin + k : documents.index[begin + k];
-      const Row<W> values = Row<W>::load(rows + k * W);
+      const Row<kAdded> values = Row<kAdded>::load(rows + k * kAdded);
       int32_t* first = hist + plane(rows, count, k);
-      for (size_t c = 0; c < C; ++c) values.add_to(first + c * 256 * R + column[c][i * width] * W);
+      for (size_t c = 0; c < C; ++c) values.add_to(first + c * 256 * kRow + column[c][i * width] * kAdded);
     }
   }
 
   // 0 if the row is.
   static uint64_t bits(const int32_t* row) {
-    uint64_t words[W / 2];
+    uint64_t words[kAdded / 2];
     std::memcpy(words, row, sizeof words);
-    return reduce<W / 2>(words, std::bit_or<>());
+    return reduce<kAdded / 2>(words, std::bit_or<>());
   }
 
   // Cuts after each bin but the last; a bin without weight brings no cut of its own.
   template <typename ValueOf>
   BestCut scan_cuts(const int32_t* hist, size_t bins, const Sums& total, ValueOf value_of) const {
     using Value = decltype(value_of(hist, hist));
-    int32_t below[R] = {};
-    int32_t above[R];
-    for (size_t l = 0; l < R; ++l) above[l] = total[l];
+    int32_t below[kRow] = {};
+    int32_t above[kRow];
+    for (size_t l = 0; l < kRow; ++l) above[l] = total[l];
     bool found = false;
     Value best_value = 0;
     size_t best_bin = 0;
     for (size_t b = 0; b + 1 < bins; ++b) {
-      const int32_t* h = hist + b * W;
-      int32_t unfolded[R];
+      const int32_t* h = hist + b * kAdded;
+      int32_t unfolded[kRow];
       if constexpr (kFolded) {
         if ((bits(h) | bits(h + Fold<P>::kPlane)) == 0) continue;
         Fold<P>::unfold(h, h + Fold<P>::kPlane, unfolded);
@@ -281,8 +281,8 @@ class KernelsOf final : public Kernels {
       } else if (bits(h) == 0) {
         continue;
       }
-      for (size_t l = 0; l < R; ++l) below[l] += h[l];
-      for (size_t l = 0; l < R; ++l) above[l] -= h[l];
+      for (size_t l = 0; l < kRow; ++l) below[l] += h[l];
+      for (size_t l = 0; l < kRow; ++l) above[l] -= h[l];
       const Value value = value_of(below, above);
       if (!found || value > best_value) {
         found = true;

@@ -183,7 +183,7 @@ class TreeLearner final : public RoundLearner {
     below.count = stay;
     below.buffer = to_buffer;
     below.gain = 0;
-    leaves_.push_back(std::move(above));
+    leaves_.push_back(above);
   }
 
   void search_children(size_t parent) {

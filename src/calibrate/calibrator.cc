@@ -341,7 +341,8 @@ Calibrator::Map load_map(BinaryReader& in, size_t columns) {
       m.degree = in.get<int32_t>();
       if (m.degree < 1 || m.degree > 4) in.fail("a calibrator's degree is not 1 to 4");
       for (auto* v : {&m.low, &m.high, &m.mean, &m.scale}) *v = vector(columns);
-      m.coefficients = vector(static_cast<size_t>(calibrate::monomial_count(columns, m.degree) + 0.5));
+      m.coefficients =
+          vector(static_cast<size_t>(std::llround(calibrate::monomial_count(columns, m.degree))));
       m.intercept = in.get<double>();
       return m;
     }

@@ -151,7 +151,7 @@ void split(const Prepared& data, Random& random, std::vector<uint32_t>& train, s
   for (size_t q = 0; q + 1 < data.offsets.size(); ++q)
     if (data.offsets[q + 1] > data.offsets[q]) queries.push_back(q);
   random.shuffle(std::span<size_t>(queries));
-  size_t held_queries = static_cast<size_t>(kHeldOut * static_cast<double>(queries.size()) + 0.5);
+  size_t held_queries = static_cast<size_t>(std::llround(kHeldOut * static_cast<double>(queries.size())));
   if (queries.size() > 1) held_queries = std::max<size_t>(held_queries, 1);
   for (size_t i = 0; i < queries.size(); ++i)
     for (size_t d = data.offsets[queries[i]]; d < data.offsets[queries[i] + 1]; ++d)

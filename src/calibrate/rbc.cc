@@ -126,7 +126,7 @@ Moments::Moments(const Prepared& data, int degree, const Context& context) : dat
 
 RbcFit Moments::solve(int degree, RbcTarget target, double ridge) const {
   require(degree >= 1 && degree <= degree_, "the moments are of a lower degree");
-  const size_t terms = static_cast<size_t>(monomial_count(data_.columns, degree) + 0.5);
+  const size_t terms = static_cast<size_t>(std::llround(monomial_count(data_.columns, degree)));
   const size_t y = size_ - (target == RbcTarget::kRaw ? 2 : 1);
   const double n = static_cast<double>(data_.documents);
   const auto covariance = [&](size_t i, size_t j) { return at(i, j) / n - at(i, 0) / n * (at(j, 0) / n); };
