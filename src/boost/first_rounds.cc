@@ -38,7 +38,7 @@ AdaBoostModel AdaBoostModel::first_rounds(int count) const {
     }
   for (BoostRound& round : model.rounds_)
     for (Cut& cut : round.cuts) cut.bin = number[cut.feature][cut.bin];
-  model.cuts_ = BinCuts(std::move(thresholds));
+  model.cuts_ = BinCuts(thresholds);
   return model;
 }
 

@@ -242,7 +242,7 @@ AdaBoostModel AdaBoostTrainer::model(int iterations) const {
       }
   for (BoostRound& round : model.rounds_)
     for (Cut& cut : round.cuts) cut.bin = number[cut.feature][cut.bin];
-  model.cuts_ = BinCuts(std::move(thresholds));
+  model.cuts_ = BinCuts(thresholds);
   return model;
 }
 

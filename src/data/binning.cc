@@ -199,7 +199,7 @@ void complete_distinct(const Dataset& data, size_t max_bins, std::vector<Distinc
 
 }  // namespace
 
-BinCuts::BinCuts(std::vector<std::vector<float>> thresholds) {
+BinCuts::BinCuts(const std::vector<std::vector<float>>& thresholds) {
   for (const std::vector<float>& t : thresholds) {
     require(t.size() <= 254, "more than 254 thresholds of a feature");
     values_.insert(values_.end(), t.begin(), t.end());
@@ -237,14 +237,14 @@ BinCuts find_cuts(const Dataset& data, size_t max_bins, const Context& context) 
   if (max_bins < 2 || max_bins > 255) throw_input("max_bins is {}; expected 2 to 255", max_bins);
   constexpr size_t kSample = 50000;
   std::vector<std::vector<float>> thresholds(data.features());
-  if (data.documents() == 0) return BinCuts(std::move(thresholds));
+  if (data.documents() == 0) return BinCuts(thresholds);
   const std::vector<size_t> rows = sample_rows(data.documents(), kSample);
   std::vector<Distinct> distinct = sample_features(data, rows, context);
   if (rows.size() < data.documents()) complete_distinct(data, max_bins, distinct, context);
   for (size_t j = 0; j < thresholds.size(); ++j)
     thresholds[j] = distinct[j].values.size() <= max_bins ? exact_cuts(distinct[j].values)
                                                           : quantile_cuts(distinct[j], max_bins);
-  return BinCuts(std::move(thresholds));
+  return BinCuts(thresholds);
 }
 
 BinnedDataset::BinnedDataset(const Dataset& data, const BinCuts& cuts, BinLayout layout,

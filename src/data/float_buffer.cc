@@ -20,9 +20,9 @@ void use_huge_pages([[maybe_unused]] void* block, [[maybe_unused]] size_t bytes)
   constexpr size_t kMappedAlone = size_t{64} << 20;
   constexpr uintptr_t kPage = 4096;
   if (bytes < kMappedAlone) return;
-  const uintptr_t begin = reinterpret_cast<uintptr_t>(block) / kPage * kPage;
-  const uintptr_t end = (reinterpret_cast<uintptr_t>(block) + bytes + kPage - 1) / kPage * kPage;
-  ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);  // a hint: it may fail
+  const size_t before = reinterpret_cast<uintptr_t>(block) % kPage;
+  const size_t length = (before + bytes + kPage - 1) / kPage * kPage;
+  ::madvise(static_cast<char*>(block) - before, length, MADV_HUGEPAGE);  // a hint: it may fail
 #endif
 }
 

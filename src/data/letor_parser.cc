@@ -13,8 +13,6 @@
 namespace tunemix {
 namespace {
 
-using decimal::ends_number;
-
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
 // Text from a file, as it may be shown in a message.

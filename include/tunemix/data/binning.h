@@ -16,7 +16,7 @@ namespace tunemix {
 class BinCuts {
  public:
   BinCuts() = default;
-  explicit BinCuts(std::vector<std::vector<float>> thresholds);
+  explicit BinCuts(const std::vector<std::vector<float>>& thresholds);
 
   size_t features() const { return offsets_.size() - 1; }
   std::span<const float> thresholds(size_t feature) const {
