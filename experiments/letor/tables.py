@@ -53,8 +53,13 @@ def add(config, seed, path):
 
 def mean_and_spread(values):
     mean = sum(values) / len(values)
-    spread = math.sqrt(sum((v - mean) ** 2 for v in values) / (len(values) - 1)) if len(values) > 1 else 0
-    return mean, spread
+    return mean, math.sqrt(sum((v - mean) ** 2 for v in values) / (len(values) - 1))
+
+
+def cell(values):
+    if len(values) < 2:
+        return f"{values[0]:.4f} (one seed)" if values else ""
+    return "{:.4f} ± {:.4f}".format(*mean_and_spread(values))
 
 
 def write():
@@ -68,7 +73,7 @@ def write():
                 cells = []
                 for config in (name, "paper/" + name):
                     values = [float(l[field]) for l in lines if l["config"] == config and l["row"] == row]
-                    cells.append("{:.4f} ± {:.4f}".format(*mean_and_spread(values)) if values else "")
+                    cells.append(cell(values))
                 paper = PAPER[name].get(row)
                 cells.append(f"{paper[index]:.3f}" if paper else "")
                 out.append(f"| {row} | " + " | ".join(cells) + " |")
