@@ -70,11 +70,11 @@ void histogram(benchmark::State& state) {
   const Context context(1);
   const Dataset data = web_like(100000, 136);
   const BinCuts cuts = find_cuts(data, 255, context);
-  const BinnedDataset bins(data, cuts, BinLayout::kTiles, context);
+  const BinnedDataset bins(data, cuts, BinLayout::kPanels, context);
   const boost::WeightTable weights(data.labels(), 5, InitialWeights::kExponential, context);
   const auto kind = state.range(0) == 0 ? boost::RowKind::kSigned : boost::RowKind::kSplit;
   boost::Searcher searcher(bins, cuts, weights, kind, nullptr, 0, nullptr, context);
-  boost::AlignedVector<int32_t> hist(searcher.histogram_size());
+  AlignedVector<int32_t> hist(searcher.histogram_size());
   const boost::Criterion criterion = {
       state.range(0) == 0 ? boost::CriterionKind::kEdge : boost::CriterionKind::kEnergy, false, 0};
   for (auto _ : state)

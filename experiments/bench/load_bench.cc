@@ -31,7 +31,7 @@ int main(int argc, char** argv) {
     const double parsed = timer.seconds();
     const BinCuts thresholds = find_cuts(data, 255, context);
     const double cut = timer.seconds();
-    const BinnedDataset binned(data, thresholds, BinLayout::kTiles, context);
+    const BinnedDataset binned(data, thresholds, BinLayout::kPanels, context);
     const double done = timer.seconds();
     parse = std::min(parse, parsed);
     cuts = std::min(cuts, cut - parsed);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "boost/aligned.h"
+#include "tunemix/core/aligned.h"
 
 namespace tunemix::boost {
 namespace {
@@ -36,8 +36,8 @@ void BlockScorer::fill(const Dataset& data, size_t begin, size_t count, uint8_t*
 }
 
 void BlockScorer::fill(const BinnedDataset& data, size_t begin, size_t count, uint8_t* columns) const {
-  const size_t width = data.width();
   for (size_t u = 0; u < features_.size(); ++u) {
+    const size_t width = data.width(features_[u]);
     const uint8_t* from = data.feature(features_[u]) + begin * width;
     for (size_t i = 0; i < count; ++i) columns[u * kBlock + i] = from[i * width];
   }

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <functional>
+#include <limits>
 #include <utility>
 
 namespace tunemix::boost {
@@ -31,12 +31,42 @@ struct Row {
 };
 
 // The sum in a fixed order, so that it is the same for any vector width.
-template <size_t P, typename T, typename Operation = std::plus<>>
-T reduce(T* values, Operation combine = {}) {
+template <size_t P, typename T>
+T reduce(T* values) {
   for (size_t step = P / 2; step > 0; step /= 2)
-    for (size_t l = 0; l < step; ++l) values[l] = combine(values[l], values[l + step]);
+    for (size_t l = 0; l < step; ++l) values[l] += values[l + step];
   return values[0];
 }
+
+// The sums of P rows of P values at once, each in the order of reduce().
+template <size_t P, typename T>
+struct RowSums {
+  typedef T Vector __attribute__((vector_size(P * sizeof(T)), aligned(4), may_alias));
+
+  static void reduce_all(const T (*rows)[P], T* sums) {
+    Vector vectors[P];
+    for (size_t k = 0; k < P; ++k) vectors[k] = *reinterpret_cast<const Vector*>(rows[k]);
+    halve<P>(vectors);
+    *reinterpret_cast<Vector*>(sums) = vectors[0];
+  }
+
+ private:
+  // Adds the halves of each run of kRun values, and puts the runs of two neighbouring vectors into one.
+  template <size_t kRun>
+  static void halve(Vector* vectors) {
+    if constexpr (kRun > 1) {
+      for (size_t k = 0; k < kRun / 2; ++k)
+        vectors[k] = added_halves<kRun>(vectors[2 * k], vectors[2 * k + 1], std::make_index_sequence<P>());
+      halve<kRun / 2>(vectors);
+    }
+  }
+  template <size_t kRun, size_t... kLane>
+  static Vector added_halves(Vector a, Vector b, std::index_sequence<kLane...>) {
+    constexpr size_t kHalf = kRun / 2;
+    return __builtin_shufflevector(a, b, (kLane / kHalf * kRun + kLane % kHalf)...) +
+           __builtin_shufflevector(a, b, (kLane / kHalf * kRun + kLane % kHalf + kHalf)...);
+  }
+};
 
 // Split sums of up to kOwn labels fold into rows of P lanes: lane l holds the weight on label l whatever the
 // sign of y, and one of the kFree last lanes that where y = +1. The first kFree labels and the others have a
@@ -45,7 +75,7 @@ template <size_t P>
 struct Fold {
   static constexpr size_t kFree = (P + 2) / 3;
   static constexpr size_t kOwn = P - kFree;
-  static constexpr size_t kPlane = 256 * P;  // int32 from the first plane to the second
+  static constexpr size_t kPlane = 256 * P + 64;  // int32 from the first plane to the second
 
   // Both planes' sums to those over y = -1 and those over y = +1.
   static void unfold(const int32_t* first, const int32_t* second, int32_t* out) {
@@ -80,9 +110,10 @@ template <size_t P, RowKind kKind, bool kFolded = false>
 class KernelsOf final : public Kernels {
   static constexpr size_t kRow = kKind == RowKind::kSplit ? 2 * P : P;
   static constexpr size_t kAdded = kFolded ? P : kRow;  // lanes that a document adds
+  static constexpr size_t kFeature = kFolded ? 2 * Fold<P>::kPlane : 256 * kRow + 128;
 
  public:
-  KernelsOf() : Kernels(kRow) {}
+  KernelsOf() : Kernels(kRow, kFeature) {}
 
   void clear(size_t bins, int32_t* hist) const override {
     std::fill_n(hist, bins * kAdded, 0);
@@ -107,81 +138,55 @@ class KernelsOf final : public Kernels {
       }
       const float* w = weights.row(i);
       const float offset = rounding_offset(i);
-      const int32_t label = labels[i];
+      int32_t q[P];
+      for (size_t l = 0; l < P; ++l) q[l] = fixed_point(w[l], scale, offset);
+      const uint8_t label = labels[i];
       int32_t* row = out + k * kAdded;
       if constexpr (kFolded) {
-        for (size_t l = 0; l < P; ++l) row[l] = fixed_point(w[l], scale, offset);
-        const bool second = label >= static_cast<int32_t>(Fold<P>::kFree);
-        row[Fold<P>::kOwn + label - (second ? Fold<P>::kFree : 0)] = row[label];
+        std::copy_n(q, P, row);
+        const bool second = label >= Fold<P>::kFree;
+        row[Fold<P>::kOwn + label - (second ? Fold<P>::kFree : 0)] = q[label];
         out[count * kAdded + k] = second ? static_cast<int32_t>(Fold<P>::kPlane) : 0;
       } else if constexpr (kKind == RowKind::kSplit) {
-        for (size_t l = 0; l < P; ++l) {
-          const int32_t q = fixed_point(w[l], scale, offset);
-          row[l] = static_cast<int32_t>(l) == label ? 0 : q;
-          row[P + l] = static_cast<int32_t>(l) == label ? q : 0;
-        }
+        std::copy_n(q, P, row);
+        std::fill_n(row + P, P, 0);
+        std::swap(row[label], row[P + label]);
       } else {
-        const int32_t flipped = flip != nullptr && flip[i] != 0 ? -1 : 0;
-        for (size_t l = 0; l < P; ++l) {
-          const int32_t q = fixed_point(w[l], scale, offset);
-          const int32_t negative = (static_cast<int32_t>(l) == label ? 0 : -1) ^ flipped;
-          row[l] = (q ^ negative) - negative;
-        }
+        // Negates those with y = -1: all but the label's, or just that.
+        const int32_t negative = flip != nullptr && flip[i] != 0 ? 0 : -1;
+        for (size_t l = 0; l < P; ++l) row[l] = (q[l] ^ negative) - negative;
+        row[label] = -row[label];
       }
     }
   }
 
-  void add_tile(const int32_t* rows, const uint8_t* tile, const Documents& documents, size_t begin,
-                size_t count, int32_t* hist) const override {
-    const auto add = [&](size_t k, size_t i) {
-      add_document(rows + k * kAdded, tile + i * 8, hist + plane(rows, count, k));
-    };
-    if (documents.index == nullptr) {
-      for (size_t k = 0; k < count; ++k) add(k, begin + k);
-      return;
-    }
-    const uint32_t* index = documents.index + begin;
-    const size_t prefetched = count > kAhead ? count - kAhead : 0;
-    size_t k = 0;
-    for (; k < prefetched; ++k) {
-      __builtin_prefetch(tile + static_cast<size_t>(index[k + kAhead]) * 8);
-      add(k, index[k]);
-    }
-    for (; k < count; ++k) add(k, index[k]);
+  void add_tile(const int32_t* rows, const uint8_t* tile, size_t count, int32_t* hist) const override {
+    for (size_t k = 0; k < count; ++k)
+      add_document(rows + k * kAdded, tile + k * 8, hist + plane(rows, count, k));
   }
 
-  void add_columns(const int32_t* rows, std::span<const uint8_t* const> columns, size_t width,
-                   const Documents& documents, size_t begin, size_t count, int32_t* hist) const override {
+  void add_columns(const int32_t* rows, std::span<const uint8_t* const> columns, const Documents& documents,
+                   size_t begin, size_t count, int32_t* hist) const override {
     size_t c = 0;
     for (; c + 4 <= columns.size(); c += 4)
-      add_some_columns<4>(rows, columns.data() + c, width, documents, begin, count,
-                          hist + c * feature_size());
+      add_some_columns<4>(rows, columns.data() + c, documents, begin, count, hist + c * feature_size());
     for (; c + 2 <= columns.size(); c += 2)
-      add_some_columns<2>(rows, columns.data() + c, width, documents, begin, count,
-                          hist + c * feature_size());
+      add_some_columns<2>(rows, columns.data() + c, documents, begin, count, hist + c * feature_size());
     for (; c < columns.size(); ++c)
-      add_some_columns<1>(rows, columns.data() + c, width, documents, begin, count,
-                          hist + c * feature_size());
+      add_some_columns<1>(rows, columns.data() + c, documents, begin, count, hist + c * feature_size());
   }
 
   BestCut best_cut(const int32_t* hist, size_t bins, const Sums& total,
                    const Criterion& criterion) const override {
-    const auto scan = [&](auto value_of) { return scan_cuts(hist, bins, total, value_of); };
-    BestCut best;
-    if (criterion.pooled) {
-      best = scan([&](const int32_t* below, const int32_t* above) {
-        return pooled(below, criterion) + pooled(above, criterion);
-      });
-    } else if (criterion.kind == CriterionKind::kStump) {
-      best = scan([](const int32_t* below, const int32_t* above) { return stump_edge(below, above); });
-    } else if (criterion.kind == CriterionKind::kEdge) {
-      best = scan([](const int32_t* below, const int32_t* above) { return leaf_edge(below, above); });
-    } else if constexpr (kKind == RowKind::kSplit) {
-      best = scan([](const int32_t* below, const int32_t* above) { return -energy(below, above); });
-    } else {
-      require(false, "the energy needs split rows");
-    }
-    return best;
+    if (criterion.pooled)
+      return scan_cuts<1, double>(hist, bins, total,
+                                  [&](const int32_t* below, const int32_t* above, double* out) {
+                                    *out = pooled(below, criterion) + pooled(above, criterion);
+                                  });
+    if (criterion.kind == CriterionKind::kStump) return scan_cuts<P, int32_t>(hist, bins, total, stump_terms);
+    if (criterion.kind == CriterionKind::kEdge) return scan_cuts<P, int32_t>(hist, bins, total, edge_terms);
+    if constexpr (kKind == RowKind::kSplit) return scan_cuts<P, float>(hist, bins, total, minus_energy_terms);
+    throw InternalError("the energy needs split rows");
   }
 
   Sums total(const int32_t* hist, size_t bins) const override {
@@ -205,8 +210,15 @@ class KernelsOf final : public Kernels {
   double uncut(const Sums& total, const Criterion& criterion) const override {
     const Sums none = {};
     if (criterion.pooled) return pooled(total.data(), criterion);
-    if (criterion.kind == CriterionKind::kEnergy) return -energy(total.data(), none.data());
-    return leaf_edge(total.data(), none.data());
+    if constexpr (kKind == RowKind::kSplit)
+      if (criterion.kind == CriterionKind::kEnergy) {
+        float terms[P];
+        minus_energy_terms(total.data(), none.data(), terms);
+        return reduce<P>(terms);
+      }
+    int32_t terms[P];
+    edge_terms(total.data(), none.data(), terms);
+    return reduce<P>(terms);
   }
 
   int32_t signed_sum(const Sums& sums, size_t label) const override { return signed_at(sums.data(), label); }
@@ -238,83 +250,98 @@ class KernelsOf final : public Kernels {
       const uint64_t moved = 8 * f < kShift ? word << (kShift - 8 * f) : word >> (8 * f - kShift);
       return (moved & uint64_t{255} << kShift) / 4;
     };
-    for (size_t f = 0; f < 8; ++f) values.add_to(hist + f * 256 * kRow + bin_offset(f));
+    for (size_t f = 0; f < 8; ++f) values.add_to(hist + f * kFeature + bin_offset(f));
   }
 
   template <size_t C>
-  static void add_some_columns(const int32_t* rows, const uint8_t* const* columns, size_t width,
-                               const Documents& documents, size_t begin, size_t count, int32_t* hist) {
+  static void add_some_columns(const int32_t* rows, const uint8_t* const* columns, const Documents& documents,
+                               size_t begin, size_t count, int32_t* hist) {
     const uint8_t* column[C];
     std::copy_n(columns, C, column);
     for (size_t k = 0; k < count; ++k) {
       const size_t i = documents.index == nullptr ? begin + k : documents.index[begin + k];
       const Row<kAdded> values = Row<kAdded>::load(rows + k * kAdded);
       int32_t* first = hist + plane(rows, count, k);
-      for (size_t c = 0; c < C; ++c) values.add_to(first + c * 256 * kRow + column[c][i * width] * kAdded);
+      for (size_t c = 0; c < C; ++c) values.add_to(first + c * kFeature + column[c][i] * kAdded);
     }
   }
 
-  // 0 if the row is.
-  static uint64_t bits(const int32_t* row) {
-    uint64_t words[kAdded / 2];
-    std::memcpy(words, row, sizeof words);
-    return reduce<kAdded / 2>(words, std::bit_or<>());
+  // Whether bins begin..end have no weight.
+  static bool are_empty(const int32_t* hist, size_t begin, size_t end) {
+    uint64_t any[kAdded / 2] = {};
+    const auto gather = [&](const int32_t* plane) {
+      for (size_t b = begin; b < end; ++b) {
+        uint64_t words[kAdded / 2];
+        std::memcpy(words, plane + b * kAdded, sizeof words);
+        for (size_t k = 0; k < kAdded / 2; ++k) any[k] |= words[k];
+      }
+    };
+    gather(hist);
+    if constexpr (kFolded) gather(hist + Fold<P>::kPlane);
+    uint64_t bits = 0;
+    for (const uint64_t word : any) bits |= word;
+    return bits == 0;
   }
 
-  // Cuts after each bin but the last; a bin without weight brings no cut of its own.
-  template <typename ValueOf>
-  BestCut scan_cuts(const int32_t* hist, size_t bins, const Sums& total, ValueOf value_of) const {
-    using Value = decltype(value_of(hist, hist));
+  // The best of the cuts after each bin but the last; a bin without weight brings no cut of its own. The
+  // value of a cut is the sum of N terms; those of N cuts are summed at a time.
+  template <size_t N, typename Value, typename TermsOf>
+  static BestCut scan_cuts(const int32_t* hist, size_t bins, const Sums& total, TermsOf terms_of) {
     int32_t below[kRow] = {};
     int32_t above[kRow];
     for (size_t l = 0; l < kRow; ++l) above[l] = total[l];
-    bool found = false;
-    Value best_value = 0;
-    size_t best_bin = 0;
-    for (size_t b = 0; b + 1 < bins; ++b) {
-      const int32_t* h = hist + b * kAdded;
-      int32_t unfolded[kRow];
-      if constexpr (kFolded) {
-        if ((bits(h) | bits(h + Fold<P>::kPlane)) == 0) continue;
-        Fold<P>::unfold(h, h + Fold<P>::kPlane, unfolded);
-        h = unfolded;
-      } else if (bits(h) == 0) {
-        continue;
+    Value best = std::numeric_limits<Value>::lowest();
+    size_t best_bin = bins;
+    size_t first = 0;
+    while (first + 1 < bins && are_empty(hist, first, first + 1)) ++first;
+    for (; first + 1 < bins; first += N) {
+      const size_t count = std::min(N, bins - 1 - first);
+      // An empty bin's cut equals the one before it, and the first of equal cuts is taken.
+      if (are_empty(hist, first, first + count)) continue;
+      Value terms[N][N];
+      Value values[N];
+      for (size_t k = 0; k < count; ++k) {
+        const int32_t* h = hist + (first + k) * kAdded;
+        int32_t unfolded[kRow];
+        if constexpr (kFolded) {
+          Fold<P>::unfold(h, h + Fold<P>::kPlane, unfolded);
+          h = unfolded;
+        }
+        for (size_t l = 0; l < kRow; ++l) below[l] += h[l];
+        for (size_t l = 0; l < kRow; ++l) above[l] -= h[l];
+        terms_of(below, above, terms[k]);
       }
-      for (size_t l = 0; l < kRow; ++l) below[l] += h[l];
-      for (size_t l = 0; l < kRow; ++l) above[l] -= h[l];
-      const Value value = value_of(below, above);
-      if (!found || value > best_value) {
-        found = true;
-        best_value = value;
-        best_bin = b;
+      if constexpr (N > 1 && N * sizeof(Value) <= 64) {
+        for (size_t k = count; k < N; ++k) std::copy_n(terms[count - 1], N, terms[k]);
+        RowSums<N, Value>::reduce_all(terms, values);
+      } else {
+        for (size_t k = 0; k < count; ++k) values[k] = reduce<N>(terms[k]);
       }
+      bool any = false;
+      for (size_t k = 0; k < count; ++k) any |= values[k] > best;
+      if (!any) continue;
+      for (size_t k = 0; k < count; ++k)
+        if (values[k] > best) {
+          best = values[k];
+          best_bin = first + k;
+        }
     }
-    return {found, static_cast<double>(best_value), static_cast<uint8_t>(best_bin)};
+    if (best_bin == bins) return {};
+    return {true, static_cast<double>(best), static_cast<uint8_t>(best_bin)};
   }
 
-  static int32_t stump_edge(const int32_t* below, const int32_t* above) {
-    int32_t terms[P];
-    for (size_t l = 0; l < P; ++l) terms[l] = std::abs(signed_at(above, l) - signed_at(below, l));
-    return reduce<P>(terms);
+  static void stump_terms(const int32_t* below, const int32_t* above, int32_t* out) {
+    for (size_t l = 0; l < P; ++l) out[l] = std::abs(signed_at(above, l) - signed_at(below, l));
   }
 
-  static int32_t leaf_edge(const int32_t* below, const int32_t* above) {
-    int32_t terms[P];
-    for (size_t l = 0; l < P; ++l) terms[l] = std::abs(signed_at(above, l)) + std::abs(signed_at(below, l));
-    return reduce<P>(terms);
+  static void edge_terms(const int32_t* below, const int32_t* above, int32_t* out) {
+    for (size_t l = 0; l < P; ++l) out[l] = std::abs(signed_at(above, l)) + std::abs(signed_at(below, l));
   }
 
-  static float energy(const int32_t* below, const int32_t* above) {
-    if constexpr (kKind == RowKind::kSplit) {
-      float terms[P];
-      for (size_t l = 0; l < P; ++l)
-        terms[l] = std::sqrt(static_cast<float>(below[l]) * static_cast<float>(below[P + l])) +
-                   std::sqrt(static_cast<float>(above[l]) * static_cast<float>(above[P + l]));
-      return reduce<P>(terms);
-    } else {
-      throw InternalError("the energy needs split rows");
-    }
+  static void minus_energy_terms(const int32_t* below, const int32_t* above, float* out) {
+    for (size_t l = 0; l < P; ++l)
+      out[l] = -std::sqrt(static_cast<float>(below[l]) * static_cast<float>(below[P + l])) -
+               std::sqrt(static_cast<float>(above[l]) * static_cast<float>(above[P + l]));
   }
 
   // One side's edge, or minus its energy, with the labels pooled by their votes.

@@ -62,7 +62,7 @@ class Kernels {
   virtual ~Kernels() = default;
 
   size_t lanes() const { return lanes_; }  // int32 a bin
-  size_t feature_size() const { return 256 * lanes_; }
+  size_t feature_size() const { return feature_size_; }
 
   // The first `bins` bins of one feature: hist = 0, and hist -= part.
   virtual void clear(size_t bins, int32_t* hist) const = 0;
@@ -71,11 +71,10 @@ class Kernels {
   // negated (kSigned only). `out` has room for lanes() values a document; the two below take it as it is.
   virtual void rows(const WeightTable& weights, const uint8_t* flip, const Documents& documents, size_t begin,
                     size_t count, int32_t* out) const = 0;
-  // hist[8 features][256 bins] += rows, from one tile of bins (8 bytes a document).
-  virtual void add_tile(const int32_t* rows, const uint8_t* tile, const Documents& documents, size_t begin,
-                        size_t count, int32_t* hist) const = 0;
-  // hist[columns][256] += rows, the bin of document i in column c being columns[c][i * width].
-  virtual void add_columns(const int32_t* rows, std::span<const uint8_t* const> columns, size_t width,
+  // hist[8 features][256 bins] += rows, from a tile of bins: 8 bytes a row.
+  virtual void add_tile(const int32_t* rows, const uint8_t* tile, size_t count, int32_t* hist) const = 0;
+  // hist[columns][256] += rows, the bin of document i in column c being columns[c][i].
+  virtual void add_columns(const int32_t* rows, std::span<const uint8_t* const> columns,
                            const Documents& documents, size_t begin, size_t count, int32_t* hist) const = 0;
   virtual BestCut best_cut(const int32_t* hist, size_t bins, const Sums& total,
                            const Criterion& criterion) const = 0;
@@ -89,8 +88,9 @@ class Kernels {
   virtual int32_t positive_sum(const Sums& sums, size_t label) const = 0;
 
  protected:
-  explicit Kernels(size_t lanes) : lanes_(lanes) {}
+  Kernels(size_t lanes, size_t feature_size) : lanes_(lanes), feature_size_(feature_size) {}
   size_t lanes_;
+  size_t feature_size_;
 };
 
 std::unique_ptr<Kernels> make_kernels(size_t labels, RowKind kind);

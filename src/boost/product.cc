@@ -75,13 +75,16 @@ class ProductLearner final : public RoundLearner {
 
 void xor_failing(const BinnedDataset& bins, const Cut& cut, std::span<uint8_t> leaf, const Context& context) {
   const uint8_t* column = bins.feature(cut.feature);
-  const size_t width = bins.width();
+  const size_t width = bins.width(cut.feature);
   parallel_blocks(context.pool(), leaf.size(), 65536, [&](size_t begin, size_t end) {
+    // Bytes may alias anything, so all that the loops read besides is local.
+    uint8_t* __restrict to = leaf.data();
+    const uint8_t* from = column;
+    const uint8_t bin = cut.bin;
     if (width == 1)
-      for (size_t i = begin; i < end; ++i) leaf[i] = static_cast<uint8_t>(leaf[i] ^ (column[i] <= cut.bin));
+      for (size_t i = begin; i < end; ++i) to[i] ^= static_cast<uint8_t>(from[i] <= bin);
     else
-      for (size_t i = begin; i < end; ++i)
-        leaf[i] = static_cast<uint8_t>(leaf[i] ^ (column[i * width] <= cut.bin));
+      for (size_t i = begin, w = width; i < end; ++i) to[i] ^= static_cast<uint8_t>(from[i * w] <= bin);
   });
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 namespace tunemix::boost {
 namespace {
@@ -15,7 +16,9 @@ bool better(const FoundCut& a, const FoundCut& b) {
   return a.value > b.value || (a.value == b.value && a.cut.feature < b.cut.feature);
 }
 
-int32_t* scratch(AlignedVector<int32_t>& buffer, size_t size) {
+// The buffer, with room for `size` values.
+template <typename T>
+T* sized(AlignedVector<T>& buffer, size_t size) {
   if (buffer.size() < size) buffer.resize(size);
   return buffer.data();
 }
@@ -36,20 +39,37 @@ Searcher::Searcher(const BinnedDataset& bins, const BinCuts& cuts, const WeightT
       arms_per_pull_(arms_per_pull),
       random_(random),
       context_(context),
-      rows_(static_cast<size_t>(context.threads())),
-      tile_(static_cast<size_t>(context.threads())),
-      drawn_hist_(static_cast<size_t>(context.threads())) {}
+      scratch_(static_cast<size_t>(context.threads())) {}
 
-void Searcher::add_tile(size_t t, const int32_t* rows, const Documents& documents, size_t begin, size_t count,
-                        int32_t* hist) const {
-  if (bins_.layout() == BinLayout::kTiles) {
-    kernels_->add_tile(rows, bins_.feature(t * 8), documents, begin, count, hist);
-    return;
-  }
+void Searcher::add_columns(size_t t, const int32_t* rows, const Documents& documents, size_t begin,
+                           size_t count, int32_t* hist) const {
   const uint8_t* columns[8];
   const size_t width = std::min<size_t>(8, bins_.features() - t * 8);
   for (size_t f = 0; f < width; ++f) columns[f] = bins_.feature(t * 8 + f);
-  kernels_->add_columns(rows, {columns, width}, bins_.width(), documents, begin, count, hist);
+  kernels_->add_columns(rows, {columns, width}, documents, begin, count, hist);
+}
+
+// The bins of tiles first..last of one panel, for documents begin..begin+count: a tile after the other, 8
+// bytes a document.
+void Searcher::gather_tiles(size_t first, size_t last, const Documents& documents, size_t begin, size_t count,
+                            uint8_t* out) const {
+  constexpr size_t kAhead = 32;  // documents that an indexed loop prefetches ahead
+  const uint8_t* bins = bins_.feature(first * 8);
+  const size_t width = bins_.width(first * 8);
+  const size_t stride = gathered_stride();
+  const auto copy = [&](size_t k, size_t i) {
+    for (size_t t = 0; t < last - first; ++t)
+      std::memcpy(out + t * stride + k * 8, bins + i * width + t * 8, 8);
+  };
+  if (documents.index == nullptr) {
+    for (size_t k = 0; k < count; ++k) copy(k, begin + k);
+    return;
+  }
+  const uint32_t* index = documents.index + begin;
+  for (size_t k = 0; k < count; ++k) {
+    __builtin_prefetch(bins + index[std::min(k + kAhead, count - 1)] * width);
+    copy(k, index[k]);
+  }
 }
 
 void Searcher::scan_tile(size_t t, const int32_t* hist, const Criterion& criterion, FoundCut& best) const {
@@ -75,39 +95,43 @@ void Searcher::subtract_tile(size_t t, const int32_t* part, int32_t* hist) const
     kernels_->subtract(part, cuts_.bins(j), hist);
 }
 
-// Group g of G has the tiles g, g + G, ...
+// Group g of G has a run of neighbouring tiles, which share cache lines.
 std::pair<FoundCut, FoundCut> Searcher::search_group(const Documents& documents, const uint8_t* flip,
                                                      const Criterion& criterion, int32_t* hist,
                                                      int32_t* parent, size_t group, size_t groups) {
+  constexpr size_t kTilesOfPanel = BinnedDataset::kPanel / 8;
   const size_t tile_size = 8 * kernels_->feature_size();
-  int32_t* rows = scratch(rows_[group], kRowBytes / 4);
+  const size_t first_tile = tiles() * group / groups;
+  const size_t last_tile = tiles() * (group + 1) / groups;
+  Scratch& own = scratch_[group];
+  int32_t* rows = sized(own.rows, kRowBytes / 4);
   std::pair<FoundCut, FoundCut> found;
-  const auto finish = [&](size_t t, const int32_t* tile) {
-    scan_tile(t, tile, criterion, found.first);
-    if (parent == nullptr) return;
-    int32_t* rest = parent + t * tile_size;
-    subtract_tile(t, tile, rest);
-    scan_tile(t, rest, criterion, found.second);
-  };
-  if (documents.count <= row_block()) {
-    // One block of rows: each tile can be finished while it is in the cache.
-    kernels_->rows(weights_, flip, documents, 0, documents.count, rows);
-    for (size_t t = group; t < tiles(); t += groups) {
-      int32_t* tile = hist != nullptr ? hist + t * tile_size : scratch(tile_[group], tile_size);
-      clear_tile(t, tile);
-      add_tile(t, rows, documents, 0, documents.count, tile);
-      finish(t, tile);
-    }
-    return found;
-  }
-  for (size_t t = group; t < tiles(); t += groups) clear_tile(t, hist + t * tile_size);
-  for (size_t begin = 0; begin < documents.count; begin += row_block()) {
+  size_t begin = 0;
+  do {
     const size_t count = std::min(row_block(), documents.count - begin);
     kernels_->rows(weights_, flip, documents, begin, count, rows);
-    for (size_t t = group; t < tiles(); t += groups)
-      add_tile(t, rows, documents, begin, count, hist + t * tile_size);
-  }
-  for (size_t t = group; t < tiles(); t += groups) finish(t, hist + t * tile_size);
+    for (size_t t = first_tile, gathered = first_tile; t < last_tile; ++t) {
+      int32_t* tile = hist != nullptr ? hist + t * tile_size : sized(own.tile, tile_size);
+      if (begin == 0) clear_tile(t, tile);
+      if (bins_.layout() == BinLayout::kColumns) {
+        add_columns(t, rows, documents, begin, count, tile);
+      } else {
+        if (t == first_tile || t % kTilesOfPanel == 0) {
+          gathered = t;
+          gather_tiles(t, std::min(last_tile, t / kTilesOfPanel * kTilesOfPanel + kTilesOfPanel), documents,
+                       begin, count, sized(own.bins, kTilesOfPanel * gathered_stride()));
+        }
+        kernels_->add_tile(rows, own.bins.data() + (t - gathered) * gathered_stride(), count, tile);
+      }
+      if (begin + count < documents.count) continue;
+      scan_tile(t, tile, criterion, found.first);
+      if (parent == nullptr) continue;
+      int32_t* rest = parent + t * tile_size;
+      subtract_tile(t, tile, rest);
+      scan_tile(t, rest, criterion, found.second);
+    }
+    begin += count;
+  } while (begin < documents.count);
   return found;
 }
 
@@ -144,18 +168,19 @@ FoundCut Searcher::search_drawn(const Documents& documents, const uint8_t* flip,
   const size_t groups = std::min(wanted, static_cast<size_t>(context_.threads()));
   const size_t share = (documents.count + groups - 1) / groups;
   context_.pool().run(groups, [&](size_t group) {
-    drawn_hist_[group].assign(size, 0);
-    int32_t* rows = scratch(rows_[group], kRowBytes / 4);
+    Scratch& own = scratch_[group];
+    own.drawn.assign(size, 0);
+    int32_t* rows = sized(own.rows, kRowBytes / 4);
     const size_t end = std::min((group + 1) * share, documents.count);
     for (size_t begin = group * share; begin < end; begin += row_block()) {
       const size_t count = std::min(row_block(), end - begin);
       kernels_->rows(weights_, flip, documents, begin, count, rows);
-      kernels_->add_columns(rows, columns, bins_.width(), documents, begin, count, drawn_hist_[group].data());
+      kernels_->add_columns(rows, columns, documents, begin, count, own.drawn.data());
     }
   });
-  int32_t* hist = drawn_hist_[0].data();
+  int32_t* hist = scratch_[0].drawn.data();
   for (size_t group = 1; group < groups; ++group)
-    for (size_t k = 0; k < size; ++k) hist[k] += drawn_hist_[group][k];
+    for (size_t k = 0; k < size; ++k) hist[k] += scratch_[group].drawn[k];
 
   FoundCut best;
   const Sums total = kernels_->total(hist, cuts_.bins(arms[0]));

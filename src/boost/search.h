@@ -49,10 +49,21 @@ class Searcher {
   double edge(const FoundCut& cut, const Criterion& criterion) const;
 
  private:
+  struct Scratch {
+    AlignedVector<int32_t> rows;
+    AlignedVector<uint8_t> bins;
+    AlignedVector<int32_t> tile;   // the histogram of one, where none is kept
+    AlignedVector<int32_t> drawn;  // the histograms of drawn features
+  };
+
   size_t tiles() const { return (bins_.features() + 7) / 8; }
   size_t row_block() const { return kRowBytes / (4 * kernels_->lanes()); }
-  void add_tile(size_t t, const int32_t* rows, const Documents& documents, size_t begin, size_t count,
-                int32_t* hist) const;
+  // Bytes of a gathered tile; not a multiple of 4096, or those of a panel would compete for the same lines.
+  size_t gathered_stride() const { return (row_block() + 24) * 8; }
+  void gather_tiles(size_t first, size_t last, const Documents& documents, size_t begin, size_t count,
+                    uint8_t* out) const;
+  void add_columns(size_t t, const int32_t* rows, const Documents& documents, size_t begin, size_t count,
+                   int32_t* hist) const;
   size_t tile_end(size_t t) const { return std::min(t * 8 + 8, bins_.features()); }
   void clear_tile(size_t t, int32_t* hist) const;
   void subtract_tile(size_t t, const int32_t* part, int32_t* hist) const;
@@ -70,9 +81,7 @@ class Searcher {
   size_t arms_per_pull_;
   Random* random_;
   const Context& context_;
-  std::vector<AlignedVector<int32_t>> rows_;        // per group
-  std::vector<AlignedVector<int32_t>> tile_;        // per group
-  std::vector<AlignedVector<int32_t>> drawn_hist_;  // per group
+  std::vector<Scratch> scratch_;  // per group
   AlignedVector<int32_t> own_hist_;
 };
 

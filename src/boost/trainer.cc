@@ -2,11 +2,11 @@
 #include <array>
 #include <cmath>
 
-#include "boost/aligned.h"
 #include "boost/block_scorer.h"
 #include "boost/learners.h"
 #include "boost/run.h"
 #include "tunemix/boost/adaboost_mh.h"
+#include "tunemix/core/aligned.h"
 #include "tunemix/core/timer.h"
 
 namespace tunemix {
@@ -68,7 +68,7 @@ struct AdaBoostTrainer::Impl {
     check_size(train, labels);
     Timer timer;
     cuts = find_cuts(train, static_cast<size_t>(options.max_bins), ctx);
-    const BinLayout layout = options.bandit == BanditKind::kNone ? BinLayout::kTiles : BinLayout::kColumns;
+    const BinLayout layout = options.bandit == BanditKind::kNone ? BinLayout::kPanels : BinLayout::kColumns;
     bins = std::make_unique<BinnedDataset>(train, cuts, layout, ctx);
     seconds_binning = timer.seconds();
     weights = std::make_unique<boost::WeightTable>(train.labels(), labels, options.weights, ctx);
@@ -119,7 +119,7 @@ struct AdaBoostTrainer::Impl {
       const boost::BlockScorer scorer(cuts, chunk);
       parallel_blocks(context.pool(), data.documents(), boost::BlockScorer::kBlock,
                       [&](size_t begin, size_t end) {
-                        boost::AlignedVector<uint8_t> columns(scorer.columns_size());
+                        AlignedVector<uint8_t> columns(scorer.columns_size());
                         uint8_t block_leaf[boost::BlockScorer::kBlock];
                         scorer.fill(*bins, begin, end - begin, columns.data());
                         for (size_t t = 0; t < chunk.size(); ++t) {

@@ -145,7 +145,7 @@ class TreeLearner final : public RoundLearner {
     Leaf above;
     const Cut cut = below.best.cut;
     const uint8_t* column = searcher_.bins().feature(cut.feature);
-    const size_t width = searcher_.bins().width();
+    const size_t width = searcher_.bins().width(cut.feature);
     const uint32_t* from = documents(below).index;
     const int to_buffer = below.buffer == 0 ? 1 : 0;
     if (order_[to_buffer].empty()) order_[to_buffer].resize(searcher_.bins().documents());

@@ -72,7 +72,7 @@ WeightTable::WeightTable(std::span<const int32_t> labels, size_t num_labels, Ini
     : num_labels_(num_labels),
       stride_(padded_labels(num_labels)),
       labels_(labels.begin(), labels.end()),
-      weights_(labels.size() * stride_) {
+      weights_(labels.size() * stride_, 0.0F) {
   const std::vector<double> share = document_weights(labels, num_labels, kind);
   for (size_t i = 0; i < labels_.size(); ++i) {
     const double half = share[labels_[i]] / 2;

@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "boost/aligned.h"
 #include "tunemix/boost/adaboost_mh.h"
+#include "tunemix/core/aligned.h"
 
 namespace tunemix::boost {
 

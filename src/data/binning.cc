@@ -251,20 +251,22 @@ BinnedDataset::BinnedDataset(const Dataset& data, const BinCuts& cuts, BinLayout
                              const Context& context)
     : documents_(data.documents()),
       features_(data.features()),
-      width_(layout == BinLayout::kColumns ? 1 : kTileWidth),
+      layout_(layout),
       stride_((documents_ + 127) / 64 * 64),
-      bins_((features_ + width_ - 1) / width_ * width_ * stride_) {
+      bins_((layout == BinLayout::kColumns ? features_ : (features_ + 7) / 8 * 8) * stride_) {
   if (cuts.features() != features_)
     throw_input("the data has {} features; the bins were made for {}", features_, cuts.features());
   std::vector<SearchTable> tables;
   tables.reserve(features_);
   for (size_t j = 0; j < features_; ++j) tables.emplace_back(cuts.thresholds(j));
-  // A block of rows stays in the cache while its features are gone through, a tile's together.
+  // A block of rows stays in the cache while its features are gone through, some together.
+  const size_t together = layout == BinLayout::kColumns ? 1 : 8;
   parallel_blocks(context.pool(), documents_, 128, [&](size_t begin, size_t end) {
-    for (size_t first = 0; first < features_; first += width_) {
-      const size_t last = std::min(features_, first + width_);
-      uint8_t* to = bins_.data() + first * stride_ + begin * width_;
-      for (size_t i = begin; i < end; ++i, to += width_) {
+    for (size_t first = 0; first < features_; first += together) {
+      const size_t last = std::min(features_, first + together);
+      const size_t width = this->width(first);
+      uint8_t* to = bins_.data() + begin_of(first) + begin * width;
+      for (size_t i = begin; i < end; ++i, to += width) {
         const float* x = data.row(i).data();
         for (size_t j = first; j < last; ++j) to[j - first] = tables[j].bin(x[j]);
       }

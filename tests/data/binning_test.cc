@@ -30,7 +30,7 @@ std::vector<float> column(const Dataset& data, size_t j) {
 }
 
 void expect_bins_follow_cuts(const Dataset& data, const BinCuts& cuts) {
-  for (const BinLayout layout : {BinLayout::kColumns, BinLayout::kTiles}) {
+  for (const BinLayout layout : {BinLayout::kColumns, BinLayout::kPanels}) {
     const BinnedDataset binned(data, cuts, layout, Context(3));
     ASSERT_EQ(binned.layout(), layout);
     for (size_t j = 0; j < data.features(); ++j) {
@@ -39,7 +39,7 @@ void expect_bins_follow_cuts(const Dataset& data, const BinCuts& cuts) {
         const float x = data.row(i)[j];
         size_t slow = 0;
         for (const float threshold : t) slow += threshold <= x;
-        ASSERT_EQ(binned.feature(j)[i * binned.width()], slow) << "document " << i << " feature " << j;
+        ASSERT_EQ(binned.feature(j)[i * binned.width(j)], slow) << "document " << i << " feature " << j;
         ASSERT_EQ(cuts.bin(j, x), slow);
       }
     }
@@ -155,7 +155,7 @@ TEST(Binning, RefusesWhatDoesNotFit) {
   EXPECT_THROW(find_cuts(data, 1, Context(1)), InputError);
   EXPECT_THROW(find_cuts(data, 256, Context(1)), InputError);
   const BinCuts other(std::vector<std::vector<float>>{{1.0F}});
-  EXPECT_THROW(BinnedDataset(data, other, BinLayout::kTiles, Context(1)), InputError);
+  EXPECT_THROW(BinnedDataset(data, other, BinLayout::kPanels, Context(1)), InputError);
 }
 
 TEST(Binning, RealSet) {

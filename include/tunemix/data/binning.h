@@ -1,10 +1,12 @@
 // Features as bytes: at most 255 quantile bins each, exact where a feature has no more distinct values.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "tunemix/core/aligned.h"
 #include "tunemix/core/binary.h"
 #include "tunemix/core/context.h"
 #include "tunemix/data/dataset.h"
@@ -35,30 +37,36 @@ class BinCuts {
 
 BinCuts find_cuts(const Dataset& data, size_t max_bins, const Context& context);
 
-// kColumns: one feature after the other. kTiles: 8 features side by side, 8 bytes a document.
-enum class BinLayout { kColumns, kTiles };
+// kColumns: one feature after the other. kPanels: 64 features side by side, a cache line a document; the last
+// panel is as narrow as it can be in steps of 8.
+enum class BinLayout { kColumns, kPanels };
 
 class BinnedDataset {
  public:
-  static constexpr size_t kTileWidth = 8;
+  static constexpr size_t kPanel = 64;
 
   BinnedDataset(const Dataset& data, const BinCuts& cuts, BinLayout layout, const Context& context);
 
   size_t documents() const { return documents_; }
   size_t features() const { return features_; }
-  size_t width() const { return width_; }  // bytes from one document to the next: 1 or kTileWidth
-  BinLayout layout() const { return width_ == 1 ? BinLayout::kColumns : BinLayout::kTiles; }
-  // Bin of (document i, feature j) is feature(j)[i * width()]. Readable for 64 bytes past the last document.
-  const uint8_t* feature(size_t j) const {
-    return bins_.data() + (j / width_) * width_ * stride_ + j % width_;
+  BinLayout layout() const { return layout_; }
+  // Bin of (document i, feature j) is feature(j)[i * width(j)]. Readable for 64 bytes past the last document.
+  const uint8_t* feature(size_t j) const { return bins_.data() + begin_of(j); }
+  size_t width(size_t j) const {
+    return layout_ == BinLayout::kColumns ? 1
+                                          : std::min(kPanel, (features_ + 7) / 8 * 8 - j / kPanel * kPanel);
   }
 
  private:
+  size_t begin_of(size_t j) const {
+    return layout_ == BinLayout::kColumns ? j * stride_ : j / kPanel * kPanel * stride_ + j % kPanel;
+  }
+
   size_t documents_;
   size_t features_;
-  size_t width_;
+  BinLayout layout_;
   size_t stride_;  // documents, padded
-  std::vector<uint8_t> bins_;
+  AlignedVector<uint8_t> bins_;
 };
 
 }  // namespace tunemix
