@@ -10,8 +10,6 @@
 namespace tunemix::boost {
 namespace {
 
-constexpr size_t kAhead = 24;  // documents that an indexed loop prefetches ahead
-
 // A row of R int32 as vectors of at most 64 bytes; the compiler lowers them to what the machine has.
 template <size_t R>
 struct Row {
@@ -130,12 +128,7 @@ class KernelsOf final : public Kernels {
             size_t count, int32_t* out) const override {
     const auto scale = static_cast<float>(kOne / weights.sum());
     const uint8_t* labels = weights.label();
-    for (size_t k = 0; k < count; ++k) {
-      size_t i = begin + k;
-      if (documents.index != nullptr) {
-        __builtin_prefetch(weights.row(documents.index[std::min(i + kAhead, documents.count - 1)]));
-        i = documents.index[i];
-      }
+    const auto make_row = [&](size_t k, size_t i) {
       const float* w = weights.row(i);
       const float offset = rounding_offset(i);
       int32_t q[P];
@@ -157,7 +150,19 @@ class KernelsOf final : public Kernels {
         for (size_t l = 0; l < P; ++l) row[l] = (q[l] ^ negative) - negative;
         row[label] = -row[label];
       }
+    };
+    if (documents.index == nullptr) {
+      for (size_t k = 0; k < count; ++k) make_row(k, begin + k);
+      return;
     }
+    constexpr size_t kAhead = 24;  // documents to prefetch ahead
+    const uint32_t* index = documents.index + begin;
+    const size_t prefetched = count - std::min(count, kAhead);
+    for (size_t k = 0; k < prefetched; ++k) {
+      __builtin_prefetch(weights.row(index[k + kAhead]));
+      make_row(k, index[k]);
+    }
+    for (size_t k = prefetched; k < count; ++k) make_row(k, index[k]);
   }
 
   void add_tile(const int32_t* rows, const uint8_t* tile, size_t count, int32_t* hist) const override {

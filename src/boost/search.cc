@@ -7,8 +7,10 @@
 namespace tunemix::boost {
 namespace {
 
-// Work, in (document, feature) pairs, that is worth a fork and join.
+// Work, in (document, feature) pairs, that is worth a fork and join: of all features, and of a few, where
+// most of it is the documents' rows.
 constexpr size_t kWorthThreads = 40000;
+constexpr size_t kFewWorthThreads = 6000;
 
 // The better of two cuts; of equal ones, that on the lower feature.
 bool better(const FoundCut& a, const FoundCut& b) {
@@ -164,7 +166,7 @@ FoundCut Searcher::search_drawn(const Documents& documents, const uint8_t* flip,
   for (const uint32_t arm : arms) columns.push_back(bins_.feature(arm));
   const size_t size = arms.size() * kernels_->feature_size();
 
-  const size_t wanted = documents.count * arms.size() / kWorthThreads + 1;
+  const size_t wanted = documents.count * arms.size() / kFewWorthThreads + 1;
   const size_t groups = std::min(wanted, static_cast<size_t>(context_.threads()));
   const size_t share = (documents.count + groups - 1) / groups;
   context_.pool().run(groups, [&](size_t group) {
