@@ -51,9 +51,13 @@ std::vector<MixRow> mix_fold(const Plan& plan, size_t fold, const FoldInfo& info
   const std::vector<Variant> variants = standard_variants(all.members);
   const size_t valid_size = info.valid.labels.size();
   const size_t test_size = info.test.labels.size();
+  std::vector<MixResult> results = mix(all.members, source_of(members.valid, all.refs, valid_size),
+                                       validation, variants, plan.config.mix, context);
+  std::vector<std::vector<float>> test =
+      apply_all(results, source_of(members.test, all.refs, test_size), info.test.queries, context);
   std::vector<MixRow> rows;
-  for (MixResult& result : mix(all.members, source_of(members.valid, all.refs, valid_size), validation,
-                               variants, plan.config.mix, context)) {
+  for (size_t v = 0; v < results.size(); ++v) {
+    MixResult& result = results[v];
     MixRow row;
     row.name = result.variant.name;
     for (const size_t source : result.sources) row.sources.push_back(all.refs[source]);
@@ -61,12 +65,8 @@ std::vector<MixRow> mix_fold(const Plan& plan, size_t fold, const FoldInfo& info
     row.chosen_by = result.chosen_by;
     row.grid = std::move(result.grid);
     row.diagnostics = std::move(result.diagnostics);
-    row.valid.resize(valid_size);
-    row.test.resize(test_size);
-    result.mixture.apply(source_of(members.valid, row.sources, valid_size), info.valid.queries, row.valid,
-                         context);
-    result.mixture.apply(source_of(members.test, row.sources, test_size), info.test.queries, row.test,
-                         context);
+    row.valid = std::move(result.scores);
+    row.test = std::move(test[v]);
     row.mixture = std::move(result.mixture);
     rows.push_back(std::move(row));
   }

@@ -73,18 +73,4 @@ std::vector<CalibrationSpec> all_calibrations(size_t score_columns) {
   return specs;
 }
 
-OptionTable<CalibrationOptions> calibration_option_table() {
-  using O = CalibrationOptions;
-  OptionTable<O> table;
-  table.number("max_steepness", &O::max_steepness, 0.1, 1e4,
-               "CPC: upper bound of a times the standard deviation of the scores");
-  table.number("entropy_power", &O::entropy_power, 1.0, 10.0, "ewls: exponent of the entropy");
-  table.number("sigma", &O::sigma, 1e-6, 1e3, "sndcg: width of the soft indicator");
-  table.number("ridge", &O::ridge, 0.0, 1e3, "polynomials: penalty on standardised terms");
-  table.number("max_terms", &O::max_terms, 1, 2000, "polynomials: most terms before the degree is lowered");
-  table.number("hidden", &O::hidden, 1, 64, "neural: hidden units");
-  table.number("max_steps", &O::max_steps, 1, 1000000, "neural: most batches of training");
-  return table;
-}
-
 }  // namespace tunemix

@@ -266,45 +266,126 @@ MixResult make_one_best(const Variant& variant, std::span<const Member> members,
   return result;
 }
 
-// Fills in validation NDCG, weights and shares of variance.
-void diagnose(MixResult& result, const MemberSource& source, const ValidationData& validation,
-              std::span<const double> omega, const SelectionMetric& metric, const Context& context) {
-  const size_t n = validation.queries.documents();
-  const Mixture& mixture = result.mixture;
-  const size_t count = mixture.members().size();
-  const MemberSource own = [&](size_t member, size_t first, std::span<float> out) {
-    source(result.sources[member], first, out);
-  };
-  std::vector<float> mixed(n);
-  mixture.apply(own, validation.queries, mixed, context);
-  result.validation = metric(mixed);
-  double mean = 0;
-  for (const float score : mixed) mean += score;
-  mean /= static_cast<double>(n);
-  double variance = 0;
-  for (const float score : mixed) variance += (score - mean) * (score - mean);
-  // The members of every chunk, then the chunks in order.
-  const std::vector<Chunk> chunks = mixing::make_chunks(validation.queries, kChunk);
-  std::vector<std::vector<double>> partial(chunks.size());
+// The members of one chunk as they enter the sums, each prepared when it is first asked for.
+class PreparedChunk {
+ public:
+  PreparedChunk(const MemberSource& source, const QueryIndex& queries, const Chunk& chunk)
+      : source_(source), queries_(queries), chunk_(chunk), scores_(chunk.documents()) {}
+
+  const std::vector<double>& member(size_t number, Normalize normalize) {
+    std::vector<double>& prepared = prepared_[{number, normalize}];
+    if (prepared.empty()) {
+      source_(number, chunk_.begin, scores_);
+      prepared.resize(scores_.size());
+      mixing::prepare_scores(scores_, queries_, chunk_, normalize, prepared.data());
+    }
+    return prepared;
+  }
+
+ private:
+  const MemberSource& source_;
+  const QueryIndex& queries_;
+  const Chunk& chunk_;
+  std::vector<float> scores_;
+  std::map<std::pair<size_t, Normalize>, std::vector<double>> prepared_;
+};
+
+// Calls seen(number of the chunk, chunk, its members, result, scores) with the scores of each result in turn.
+template <typename Seen>
+void for_each_mixed(std::span<const MixResult> results, const MemberSource& source, const QueryIndex& queries,
+                    const Context& context, Seen seen) {
+  const std::vector<Chunk> chunks = mixing::make_chunks(queries, kChunk);
   context.pool().run(chunks.size(), [&](size_t index) {
+    context.check_stop();
     const Chunk& chunk = chunks[index];
+    PreparedChunk members(source, queries, chunk);
+    std::vector<double> sums(chunk.documents());
     std::vector<float> scores(chunk.documents());
-    std::vector<double> prepared(chunk.documents());
-    partial[index].assign(count, 0.0);
-    for (size_t m = 0; m < count; ++m) {
-      own(m, chunk.begin, scores);
-      mixing::prepare_scores(scores, validation.queries, chunk, mixture.normalize(), prepared.data());
-      double sum = 0;
-      for (size_t i = 0; i < prepared.size(); ++i) sum += prepared[i] * (mixed[chunk.begin + i] - mean);
-      partial[index][m] = sum;
+    for (size_t v = 0; v < results.size(); ++v) {
+      const Mixture& mixture = results[v].mixture;
+      std::fill(sums.begin(), sums.end(), 0.0);
+      for (size_t m = 0; m < mixture.weights().size(); ++m) {
+        const std::vector<double>& own = members.member(results[v].sources[m], mixture.normalize());
+        for (size_t i = 0; i < sums.size(); ++i) sums[i] += mixture.weights()[m] * own[i];
+      }
+      for (size_t i = 0; i < sums.size(); ++i) scores[i] = mixing::finish_score(sums[i], mixture.normalize());
+      seen(index, chunk, members, v, std::span<const float>(scores));
     }
   });
-  for (size_t m = 0; m < count; ++m) {
-    double covariance = 0;
-    for (const auto& part : partial) covariance += part[m];
-    const double weight = mixture.weights()[m];
-    result.diagnostics.push_back(
-        {omega[result.sources[m]], weight, variance > 0 ? weight * covariance / variance : 0});
+}
+
+// Of one chunk: what the covariances of the members with the mixture are added up from.
+struct Moments {
+  double documents = 0;
+  double mean = 0;  // of the mixture
+  double squares = 0;
+  struct OfMember {
+    double sum = 0;
+    double product = 0;  // with the mixture less its mean
+  };
+  std::vector<OfMember> members;
+};
+
+Moments moments_of(std::span<const float> mixed, const MixResult& result, PreparedChunk& members) {
+  Moments moments;
+  moments.documents = static_cast<double>(mixed.size());
+  for (const float score : mixed) moments.mean += score;
+  moments.mean /= moments.documents;
+  for (const float score : mixed) moments.squares += (score - moments.mean) * (score - moments.mean);
+  for (const size_t source : result.sources) {
+    const std::vector<double>& own = members.member(source, result.mixture.normalize());
+    Moments::OfMember& of_member = moments.members.emplace_back();
+    for (size_t i = 0; i < own.size(); ++i) {
+      of_member.sum += own[i];
+      of_member.product += own[i] * (mixed[i] - moments.mean);
+    }
+  }
+  return moments;
+}
+
+std::vector<MemberDiagnostics> diagnose(const MixResult& result, std::span<const double> omega,
+                                        std::span<const Moments> chunks) {
+  double documents = 0;
+  double mean = 0;
+  for (const Moments& chunk : chunks) {
+    documents += chunk.documents;
+    mean += chunk.mean * chunk.documents;
+  }
+  mean /= documents;
+  double variance = 0;
+  std::vector<double> covariance(result.sources.size(), 0.0);
+  for (const Moments& chunk : chunks) {
+    const double shift = chunk.mean - mean;
+    variance += chunk.squares + chunk.documents * shift * shift;
+    for (size_t m = 0; m < covariance.size(); ++m)
+      covariance[m] += chunk.members[m].product + shift * chunk.members[m].sum;
+  }
+  std::vector<MemberDiagnostics> diagnostics;
+  for (size_t m = 0; m < covariance.size(); ++m) {
+    const double weight = result.mixture.weights()[m];
+    diagnostics.push_back(
+        {omega[result.sources[m]], weight, variance > 0 ? weight * covariance[m] / variance : 0});
+  }
+  return diagnostics;
+}
+
+// Fills in the validation scores, their NDCG, and the members' diagnostics.
+void complete(std::vector<MixResult>& results, const MemberSource& source, const ValidationData& validation,
+              std::span<const double> omega, int k, const Context& context) {
+  const size_t chunks = mixing::make_chunks(validation.queries, kChunk).size();
+  std::vector<std::vector<Moments>> moments(results.size(), std::vector<Moments>(chunks));
+  for (MixResult& result : results) result.scores.resize(validation.queries.documents());
+  for_each_mixed(
+      results, source, validation.queries, context,
+      [&](size_t index, const Chunk& chunk, PreparedChunk& members, size_t v, std::span<const float> scores) {
+        std::copy(scores.begin(), scores.end(), results[v].scores.data() + chunk.begin);
+        moments[v][index] = moments_of(scores, results[v], members);
+      });
+  const SelectionMetric metric(validation.queries, validation.labels, validation.grades,
+                               static_cast<size_t>(k));
+  for (size_t v = 0; v < results.size(); ++v) {
+    results[v].validation = metric(results[v].scores);
+    results[v].diagnostics = diagnose(results[v], omega, moments[v]);
   }
 }
 
@@ -358,28 +439,6 @@ std::string row_prefix(const std::string& family) {
 
 }  // namespace
 
-OptionTable<MixOptions> mix_option_table() {
-  using O = MixOptions;
-  OptionTable<O> table;
-  table.number("c.from", &O::c_from, 0.0, 1e6, "smallest c of the grid; 0 weights all members alike");
-  table.number("c.to", &O::c_to, 0.0, 1e6, "largest c of the grid");
-  table.number("c.step", &O::c_step, 1e-6, 1e6, "step of the grid");
-  table.number("parts", &O::parts, 1, 1000, "validation queries are cut in so many parts to choose c and T");
-  table.number("k", &O::k, 1, 1000, "choices are made by NDCG@k");
-  table.choice("normalize", &O::normalize, {{"none", Normalize::kNone}, {"query", Normalize::kQuery}},
-               "standardise members within each query before summing");
-  table.choice("families", &O::families, {{"equal", Families::kEqual}, {"pooled", Families::kPooled}},
-               "the same total mass for every family, or one sum");
-  table.choice("checkpoints", &O::checkpoints, {{"chosen", Checkpoints::kChosen}, {"all", Checkpoints::kAll}},
-               "members of one boosting length, or of all");
-  table.choice("choice", &O::choice, {{"grid", MixChoice::kGrid}, {"fixed", MixChoice::kFixed}},
-               "c and boosting length by validation NDCG, or as given");
-  table.number("fixed_c", &O::fixed_c, 0.0, 1e6, "c with choice: fixed");
-  table.number("fixed_checkpoint", &O::fixed_checkpoint, int64_t{0}, int64_t{1} << 40,
-               "boosting length with choice: fixed; 0: the largest");
-  return table;
-}
-
 bool Variant::takes(const Member& member) const {
   return (family.empty() || family == member.family) && (!kind || *kind == member.kind);
 }
@@ -425,14 +484,14 @@ std::vector<MixResult> mix(std::span<const Member> members, const MemberSource& 
       part_qualities(members, source, validation, options.k, bounds, context);
   const std::vector<double>& omega = qualities[0];
   // With several parts the mixture that a part is judged by has its weights from the others.
-  std::vector<Grid> grids;
-  for (const std::vector<double>& quality : qualities) {
-    Grid& grid = grids.emplace_back();
-    grid.cells = make_cells(members, order, quality, cs);
+  std::vector<Grid> grids(qualities.size());
+  context.pool().run(grids.size(), [&](size_t q) {
+    Grid& grid = grids[q];
+    grid.cells = make_cells(members, order, qualities[q], cs);
     grid.plans.resize(variants.size());
     for (size_t v = 0; v < variants.size(); ++v)
       if (!variants[v].one_best) grid.plans[v] = make_plans(grid.cells, variants[v], members, cs, options);
-  }
+  });
   const std::vector<Cell>& cells = grids[0].cells;
   const std::vector<std::vector<Plan>>& plans = grids[0].plans;
 
@@ -453,8 +512,6 @@ std::vector<MixResult> mix(std::span<const Member> members, const MemberSource& 
     }
   });
 
-  const SelectionMetric metric(validation.queries, validation.labels, validation.grades,
-                               static_cast<size_t>(options.k));
   std::vector<MixResult> results;
   for (size_t v = 0; v < variants.size(); ++v) {
     if (variants[v].one_best) {
@@ -478,13 +535,24 @@ std::vector<MixResult> mix(std::span<const Member> members, const MemberSource& 
       results.back().chosen_by = grid[best].ndcg;
       results.back().grid = std::move(grid);
     }
-    diagnose(results.back(), source, validation, omega, metric, context);
+  }
+  complete(results, source, validation, omega, options.k, context);
+  for (MixResult& result : results) {
     // Without a choice no grid was evaluated.
-    MixResult& result = results.back();
     if (result.grid.size() == 1) result.grid[0].ndcg = result.validation;
     if (result.grid.size() <= 1) result.chosen_by = result.validation;
   }
   return results;
+}
+
+std::vector<std::vector<float>> apply_all(std::span<const MixResult> results, const MemberSource& source,
+                                          const QueryIndex& queries, const Context& context) {
+  std::vector<std::vector<float>> out(results.size(), std::vector<float>(queries.documents()));
+  for_each_mixed(results, source, queries, context,
+                 [&](size_t, const Chunk& chunk, PreparedChunk&, size_t v, std::span<const float> scores) {
+                   std::copy(scores.begin(), scores.end(), out[v].data() + chunk.begin);
+                 });
+  return out;
 }
 
 }  // namespace tunemix

@@ -8,6 +8,21 @@
 namespace tunemix {
 
 namespace mixing {
+namespace {
+
+// The sum of value(0..n), in eight interleaved parts that do not wait for each other.
+template <typename Value>
+double sum_of(size_t n, Value value) {
+  constexpr size_t kParts = 8;
+  double parts[kParts] = {};
+  size_t i = 0;
+  for (; i + kParts <= n; i += kParts)
+    for (size_t k = 0; k < kParts; ++k) parts[k] += value(i + k);
+  for (size_t k = 0; i + k < n; ++k) parts[k] += value(i + k);
+  return ((parts[0] + parts[4]) + (parts[2] + parts[6])) + ((parts[1] + parts[5]) + (parts[3] + parts[7]));
+}
+
+}  // namespace
 
 std::vector<Chunk> make_chunks(const QueryIndex& queries, size_t documents, std::span<const size_t> bounds) {
   std::vector<Chunk> chunks;
@@ -32,21 +47,16 @@ void prepare_scores(std::span<const float> scores, const QueryIndex& queries, co
     const size_t n = queries.length(q);
     const float* s = scores.data() + (queries.begin(q) - chunk.begin);
     double* to = out + (queries.begin(q) - chunk.begin);
-    double sum = 0;
-    bool constant = true;
-    for (size_t i = 0; i < n; ++i) {
-      sum += s[i];
-      constant &= s[i] == s[0];
-    }
-    if (constant) {
+    const auto [least, most] = std::minmax_element(s, s + n);
+    if (*least == *most) {
       std::fill(to, to + n, 0.0);
       continue;
     }
-    const double mean = sum / static_cast<double>(n);
-    double squares = 0;
-    for (size_t i = 0; i < n; ++i) squares += (s[i] - mean) * (s[i] - mean);
+    const double mean = sum_of(n, [&](size_t i) { return double{s[i]}; }) / static_cast<double>(n);
+    for (size_t i = 0; i < n; ++i) to[i] = s[i] - mean;
+    const double squares = sum_of(n, [&](size_t i) { return to[i] * to[i]; });
     const double scale = 1 / std::sqrt(squares / static_cast<double>(n));
-    for (size_t i = 0; i < n; ++i) to[i] = (s[i] - mean) * scale;
+    for (size_t i = 0; i < n; ++i) to[i] *= scale;
   }
 }
 

@@ -49,6 +49,5 @@ struct CalibrationOptions {
   int hidden = 8;            // neural: hidden units
   int max_steps = 3000;      // neural: batches of training at most
 };
-OptionTable<CalibrationOptions> calibration_option_table();
 
 }  // namespace tunemix

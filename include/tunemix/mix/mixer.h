@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "tunemix/core/options.h"
 #include "tunemix/mix/mixture.h"
 
 namespace tunemix {
@@ -36,7 +35,6 @@ struct MixOptions {
   double fixed_c = 100;          // with `fixed`
   int64_t fixed_checkpoint = 0;  // with `fixed`; 0: the largest there is
 };
-OptionTable<MixOptions> mix_option_table();
 
 // A mixture to be made of some of the members.
 struct Variant {
@@ -71,6 +69,7 @@ struct MixResult {
   double chosen_by = 0;                        // the value of the grid that c and T were chosen by
   std::vector<GridPoint> grid;                 // every point tried; empty for one-best
   std::vector<MemberDiagnostics> diagnostics;  // for each member of the mixture
+  std::vector<float> scores;                   // of the validation documents
 };
 
 struct ValidationData {
@@ -88,5 +87,10 @@ std::vector<double> member_quality(std::span<const Member> members, const Member
 std::vector<MixResult> mix(std::span<const Member> members, const MemberSource& source,
                            const ValidationData& validation, std::span<const Variant> variants,
                            const MixOptions& options, const Context& context);
+
+// The scores of every mixture on other documents; `source` numbers the members as the input of mix() did. The
+// same as Mixture::apply, but each member is standardised once for all mixtures.
+std::vector<std::vector<float>> apply_all(std::span<const MixResult> results, const MemberSource& source,
+                                          const QueryIndex& queries, const Context& context);
 
 }  // namespace tunemix
