@@ -1,7 +1,10 @@
 // Speed of boosting: histograms, whole rounds, and scoring, on random data of the shape of a web collection.
 #include <benchmark/benchmark.h>
+#include <malloc.h>
 
 #include <cmath>
+#include <fstream>
+#include <string>
 
 #include "boost/search.h"
 #include "tunemix/boost/adaboost_mh.h"
@@ -56,14 +59,59 @@ BENCHMARK(round_of)
     ->Args({2, 243000, 136, 64, 1})
     ->Args({2, 243000, 136, 0, 0})
     ->Args({2, 243000, 136, 0, 1})
+    // Growth in documents.
     ->Args({2, 10000, 136, 64, 0})
     ->Args({2, 10000, 136, 64, 1})
+    ->Args({2, 100000, 136, 64, 0})
     ->Args({2, 100000, 136, 64, 1})
-    ->Args({2, 100000, 34, 64, 0})
-    ->Args({2, 100000, 34, 64, 1})
+    ->Args({2, 1000000, 136, 64, 0})
+    ->Args({2, 1000000, 136, 64, 1})
+    // Growth in features.
+    ->Args({2, 20000, 100, 64, 0})
+    ->Args({2, 20000, 100, 64, 1})
+    ->Args({2, 20000, 1000, 64, 0})
+    ->Args({2, 20000, 1000, 64, 1})
+    ->Args({2, 20000, 10000, 64, 0})
+    ->Args({2, 20000, 10000, 64, 1})
     ->Unit(benchmark::kMillisecond)
     ->MinTime(0.3)
     ->UseRealTime();
+
+double status_kb(const char* key) {
+  std::ifstream in("/proc/self/status");
+  for (std::string line; std::getline(in, line);)
+    if (line.starts_with(key)) return std::stod(line.substr(line.find(':') + 1));
+  return 0;
+}
+
+// Peak memory of binning and training beyond the data; `share` is that of 1.2 bytes a (document, feature) and
+// 70 a document. Arguments: documents, features, leaves, 1 for exp3g.
+void training_memory(benchmark::State& state) {
+  const Context context(2);
+  const Dataset data = web_like(static_cast<size_t>(state.range(0)), static_cast<size_t>(state.range(1)));
+  double used = 0;
+  for (auto _ : state) {
+    ::malloc_trim(0);
+    std::ofstream("/proc/self/clear_refs") << "5";  // the peak starts anew
+    const double before = status_kb("VmRSS");
+    AdaBoostTrainer trainer(data,
+                            with(BaseLearner::kTree, static_cast<int>(state.range(2)),
+                                 state.range(3) != 0 ? BanditKind::kExp3G : BanditKind::kNone),
+                            context);
+    trainer.step(5);
+    used = (status_kb("VmHWM") - before) * 1024;
+  }
+  const auto n = static_cast<double>(data.documents());
+  state.counters["MB"] = used / 1e6;
+  state.counters["share"] = used / (1.2 * n * static_cast<double>(data.features()) + 70 * n);
+}
+BENCHMARK(training_memory)
+    ->ArgNames({"docs", "features", "leaves", "bandit"})
+    ->Args({243000, 136, 64, 0})
+    ->Args({243000, 136, 64, 1})
+    ->Args({1000000, 136, 64, 0})
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(1);
 
 // One thread, all documents: ns per (document, feature). Argument: 0 signed rows, 1 split rows.
 void histogram(benchmark::State& state) {

@@ -54,6 +54,7 @@ class TreeLearner final : public RoundLearner {
     full_ = full || !searcher_.has_bandit();
     leaves_.assign(1, Leaf());
     leaves_[0].count = leaf.size();
+    passes_ = leaf;  // its bytes are free until the leaves are known
     criterion_ = {options_.growth == Growth::kEnergy ? CriterionKind::kEnergy : CriterionKind::kEdge, false,
                   0};
     BoostRound round;
@@ -173,7 +174,6 @@ class TreeLearner final : public RoundLearner {
     const int to_buffer = below.buffer == 0 ? 1 : 0;
     if (order_[to_buffer].empty()) order_[to_buffer].resize(searcher_.bins().documents());
     uint32_t* to = order_[to_buffer].data() + below.begin;
-    passes_.resize(searcher_.bins().documents());
     uint8_t* passes = passes_.data() + below.begin;
     const auto document = [&](size_t k) { return from == nullptr ? static_cast<uint32_t>(k) : from[k]; };
 
@@ -340,7 +340,7 @@ class TreeLearner final : public RoundLearner {
   Criterion criterion_;
   std::vector<Leaf> leaves_;
   std::vector<uint32_t> order_[2];
-  std::vector<uint8_t> passes_;  // of each document, in the order of the leaf that is split
+  std::span<uint8_t> passes_;  // whether each document passes the cut, in the order of the leaf that is split
 };
 
 }  // namespace

@@ -70,22 +70,22 @@ float from_order_key(uint32_t key) {
   return std::bit_cast<float>((key & 0x80000000U) != 0 ? key & 0x7fffffffU : ~key);
 }
 
-// Radix sort, 11 bits a pass; a pass in which all keys agree is left out.
-void sort_keys(std::vector<uint32_t>& keys, std::vector<uint32_t>& scratch) {
+// Radix sort, 11 bits a pass; a pass in which all keys agree is left out. The result is in one of the two.
+std::span<const uint32_t> sort_keys(std::span<uint32_t> keys, std::span<uint32_t> scratch) {
   constexpr int kBits = 11;
   constexpr size_t kBuckets = size_t{1} << kBits;
   std::array<std::array<uint32_t, kBuckets>, 3> counts{};
   for (const uint32_t key : keys)
     for (size_t pass = 0; pass < 3; ++pass) ++counts[pass][(key >> (pass * kBits)) % kBuckets];
-  scratch.resize(keys.size());
   for (size_t pass = 0; pass < 3; ++pass) {
     auto& start = counts[pass];
     if (start[(keys[0] >> (pass * kBits)) % kBuckets] == keys.size()) continue;
     uint32_t sum = 0;
     for (uint32_t& count : start) sum += std::exchange(count, sum);
     for (const uint32_t key : keys) scratch[start[(key >> (pass * kBits)) % kBuckets]++] = key;
-    keys.swap(scratch);
+    std::swap(keys, scratch);
   }
+  return keys;
 }
 
 // One row at random from each of `count` equal parts of the data; the same rows for the same data size.
@@ -100,26 +100,37 @@ std::vector<size_t> sample_rows(size_t documents, size_t count) {
   return rows;
 }
 
-// The sorted distinct values of each feature over the given rows.
-std::vector<Distinct> sample_features(const Dataset& data, std::span<const size_t> rows,
-                                      const Context& context) {
+// What the given rows tell of a feature: where it has more than max_bins distinct values, its thresholds;
+// else those values.
+struct SampledFeature {
+  std::vector<float> thresholds;
+  Distinct distinct;
+};
+
+std::vector<SampledFeature> sample_features(const Dataset& data, std::span<const size_t> rows,
+                                            size_t max_bins, const Context& context) {
   constexpr size_t kGroup = 16;  // one cache line of each row
-  std::vector<Distinct> result(data.features());
+  std::vector<SampledFeature> result(data.features());
   const size_t groups = (data.features() + kGroup - 1) / kGroup;
   context.pool().run(groups, [&](size_t g) {
     const size_t first = g * kGroup;
     const size_t width = std::min(kGroup, data.features() - first);
-    std::vector<std::vector<uint32_t>> keys(width, std::vector<uint32_t>(rows.size()));
+    AlignedVector<uint32_t> keys(width * rows.size());
     for (size_t i = 0; i < rows.size(); ++i) {
       const float* x = data.row(rows[i]).data() + first;
-      for (size_t j = 0; j < width; ++j) keys[j][i] = order_key(x[j]);
+      for (size_t j = 0; j < width; ++j) keys[j * rows.size() + i] = order_key(x[j]);
     }
-    std::vector<uint32_t> scratch;
+    std::vector<uint32_t> scratch(rows.size());
     std::vector<float> sorted(rows.size());
     for (size_t j = 0; j < width; ++j) {
-      sort_keys(keys[j], scratch);
-      std::transform(keys[j].begin(), keys[j].end(), sorted.begin(), from_order_key);
-      result[first + j] = distinct_of(sorted);
+      const std::span<const uint32_t> in_order =
+          sort_keys(std::span(keys).subspan(j * rows.size(), rows.size()), scratch);
+      std::transform(in_order.begin(), in_order.end(), sorted.begin(), from_order_key);
+      Distinct distinct = distinct_of(sorted);
+      if (distinct.values.size() > max_bins)
+        result[first + j].thresholds = quantile_cuts(distinct, max_bins);
+      else
+        result[first + j].distinct = std::move(distinct);
     }
   });
   return result;
@@ -150,15 +161,14 @@ class SmallSet {
 };
 
 // Completes the distinct values of the features that show at most max_bins in the sample, from all documents.
-// Afterwards a feature has at most max_bins values if and only if that is so in the data.
-void complete_distinct(const Dataset& data, size_t max_bins, std::vector<Distinct>& distinct,
+void complete_distinct(const Dataset& data, size_t max_bins, std::vector<SampledFeature>& features,
                        const Context& context) {
   std::vector<size_t> open;
-  for (size_t j = 0; j < distinct.size(); ++j)
-    if (distinct[j].values.size() <= max_bins) open.push_back(j);
+  for (size_t j = 0; j < features.size(); ++j)
+    if (features[j].thresholds.empty()) open.push_back(j);
   std::vector<SmallSet> known(open.size());
   for (size_t k = 0; k < open.size(); ++k)
-    for (const float x : distinct[open[k]].values) known[k].insert(x);
+    for (const float x : features[open[k]].distinct.values) known[k].insert(x);
 
   constexpr size_t kBlock = 8192;
   const size_t blocks = (data.documents() + kBlock - 1) / kBlock;
@@ -179,7 +189,8 @@ void complete_distinct(const Dataset& data, size_t max_bins, std::vector<Distinc
     }
   });
   for (size_t k = 0; k < open.size(); ++k) {
-    std::vector<float> all = distinct[open[k]].values;
+    Distinct& sampled = features[open[k]].distinct;
+    std::vector<float> all = sampled.values;
     for (size_t b = 0; b < blocks; ++b) all.insert(all.end(), fresh[b][k].begin(), fresh[b][k].end());
     std::sort(all.begin(), all.end());
     all.erase(std::unique(all.begin(), all.end()), all.end());
@@ -188,12 +199,11 @@ void complete_distinct(const Dataset& data, size_t max_bins, std::vector<Distinc
     size_t at = 0;
     size_t count = 0;
     for (const float x : all) {
-      if (at < distinct[open[k]].values.size() && distinct[open[k]].values[at] == x)
-        count = distinct[open[k]].ends[at++];
+      if (at < sampled.values.size() && sampled.values[at] == x) count = sampled.ends[at++];
       full.values.push_back(x);
       full.ends.push_back(count);
     }
-    distinct[open[k]] = std::move(full);
+    sampled = std::move(full);
   }
 }
 
@@ -239,11 +249,14 @@ BinCuts find_cuts(const Dataset& data, size_t max_bins, const Context& context) 
   std::vector<std::vector<float>> thresholds(data.features());
   if (data.documents() == 0) return BinCuts(thresholds);
   const std::vector<size_t> rows = sample_rows(data.documents(), kSample);
-  std::vector<Distinct> distinct = sample_features(data, rows, context);
-  if (rows.size() < data.documents()) complete_distinct(data, max_bins, distinct, context);
-  for (size_t j = 0; j < thresholds.size(); ++j)
-    thresholds[j] = distinct[j].values.size() <= max_bins ? exact_cuts(distinct[j].values)
-                                                          : quantile_cuts(distinct[j], max_bins);
+  std::vector<SampledFeature> features = sample_features(data, rows, max_bins, context);
+  if (rows.size() < data.documents()) complete_distinct(data, max_bins, features, context);
+  for (size_t j = 0; j < thresholds.size(); ++j) {
+    const Distinct& distinct = features[j].distinct;
+    thresholds[j] = !features[j].thresholds.empty()      ? std::move(features[j].thresholds)
+                    : distinct.values.size() <= max_bins ? exact_cuts(distinct.values)
+                                                         : quantile_cuts(distinct, max_bins);
+  }
   return BinCuts(thresholds);
 }
 

@@ -1,5 +1,6 @@
 // Vectors that begin at a cache line, so that rows of 32 or 64 bytes never straddle two. Large ones ask the
-// system for huge pages. Their elements are not zeroed unless a value is given.
+// system for huge pages and return to it when they are freed. Their elements are not zeroed unless a value is
+// given.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +11,7 @@
 namespace tunemix {
 
 void* allocate_aligned(size_t bytes);  // throws std::bad_alloc
-void free_aligned(void* block);
+void free_aligned(void* block, size_t bytes);
 
 template <typename T>
 struct AlignedAllocator {
@@ -19,7 +20,7 @@ struct AlignedAllocator {
   template <typename U>
   AlignedAllocator(const AlignedAllocator<U>&) {}  // NOLINT: implicit, as allocators are
   T* allocate(size_t count) { return static_cast<T*>(allocate_aligned(count * sizeof(T))); }
-  void deallocate(T* p, size_t) { free_aligned(p); }
+  void deallocate(T* p, size_t count) { free_aligned(p, count * sizeof(T)); }
   template <typename U, typename... Args>
   void construct(U* p, Args&&... args) {
     if constexpr (sizeof...(Args) == 0)
