@@ -9,7 +9,7 @@ namespace tunemix::boost {
 namespace {
 
 typedef uint8_t Bytes __attribute__((vector_size(64), may_alias));
-static_assert(BlockScorer::kBlock == 2 * sizeof(Bytes));
+constexpr size_t kVectors = BlockScorer::kBlock / sizeof(Bytes);
 
 }  // namespace
 
@@ -45,24 +45,20 @@ void BlockScorer::fill(const BinnedDataset& data, size_t begin, size_t count, ui
 
 void BlockScorer::leaves(size_t t, const uint8_t* columns, uint8_t* leaf) const {
   const BoostRound& round = rounds_[t];
-  // The ids of all 128 documents stay in registers.
-  Bytes low = {};
-  Bytes high = {};
+  // The ids of all documents stay in registers, and a cut's vectors do not wait for each other.
+  Bytes id[kVectors] = {};
   for (size_t k = 0; k < round.cuts.size(); ++k) {
     const auto* column = reinterpret_cast<const Bytes*>(columns + column_[t][k] * kBlock);
     const uint8_t bin = round.cuts[k].bin;
     if (round.product) {
-      low ^= (column[0] <= bin) & 1;
-      high ^= (column[1] <= bin) & 1;
+      for (size_t v = 0; v < kVectors; ++v) id[v] ^= (column[v] <= bin) & 1;
       continue;
     }
     const uint8_t parent = round.split_leaf[k];
     const Bytes child = Bytes{} + static_cast<uint8_t>(k + 1);
-    low = ((column[0] > bin) & (low == parent)) ? child : low;
-    high = ((column[1] > bin) & (high == parent)) ? child : high;
+    for (size_t v = 0; v < kVectors; ++v) id[v] = ((column[v] > bin) & (id[v] == parent)) ? child : id[v];
   }
-  std::memcpy(leaf, &low, sizeof low);
-  std::memcpy(leaf + sizeof low, &high, sizeof high);
+  std::memcpy(leaf, id, sizeof id);
 }
 
 void BlockScorer::add_votes(size_t t, double shrinkage, size_t labels, const uint8_t* leaf,

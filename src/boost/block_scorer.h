@@ -1,4 +1,4 @@
-// Applies rounds to blocks of 128 documents: bins by column, leaf ids as bytes updated split by split, votes
+// Applies rounds to blocks of 256 documents: bins by column, leaf ids as bytes updated split by split, votes
 // from a table.
 #pragma once
 
@@ -13,7 +13,7 @@ namespace tunemix::boost {
 
 class BlockScorer {
  public:
-  static constexpr size_t kBlock = 128;
+  static constexpr size_t kBlock = 256;
 
   // Of some adjacent rounds, which outlive the scorer; their cuts are numbered by `cuts`.
   BlockScorer(const BinCuts& cuts, std::span<const BoostRound> rounds);
