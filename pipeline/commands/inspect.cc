@@ -1,11 +1,42 @@
+#include <algorithm>
 #include <iostream>
+#include <map>
 
 #include "pipeline/commands/commands.h"
 #include "pipeline/learners/learner.h"
 #include "tunemix/core/binary.h"
+#include "tunemix/export/bundle.h"
 
 namespace tunemix {
 namespace {
+
+// Whose ensemble it is, how it is put together, and its members by falling weight.
+nlohmann::ordered_json describe_bundle(const Bundle& bundle) {
+  const BundleInfo& info = bundle.info();
+  const Mixture& mixture = bundle.mixture();
+  nlohmann::ordered_json json;
+  json["experiment"] = info.name;
+  json["fold"] = info.fold;
+  json["row"] = info.row;
+  json["features"] = info.features;
+  json["labels"] = info.labels;
+  json["models"] = bundle.models().size();
+  json["normalize"] = mixture.normalize() == Normalize::kQuery ? "query" : "none";
+  json["c"] = mixture.c();
+  json["iterations"] = mixture.checkpoint();
+  std::map<std::string, double> mass;
+  std::vector<size_t> order(mixture.members().size());
+  for (size_t m = 0; m < order.size(); ++m) {
+    order[m] = m;
+    mass[mixture.members()[m].family] += mixture.weights()[m];
+  }
+  for (const auto& [family, share] : mass) json["mass"][family] = share;
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return mixture.weights()[a] > mixture.weights()[b]; });
+  for (const size_t m : order)
+    json["members"].push_back({{"weight", mixture.weights()[m]}, {"name", mixture.members()[m].name()}});
+  return json;
+}
 
 nlohmann::ordered_json inspect(const std::filesystem::path& file) {
   const Artifact artifact = read_artifact(file);
@@ -16,6 +47,7 @@ nlohmann::ordered_json inspect(const std::filesystem::path& file) {
   json["payload_bytes"] = artifact.payload.size();
   for (const LearnerPlugin& plugin : learner_plugins())
     if (plugin.model_kind == artifact.kind) json.update(plugin.load(file).description);
+  if (artifact.kind == Bundle::kKind) json.update(describe_bundle(Bundle::load(file)));
   return json;
 }
 
