@@ -282,6 +282,7 @@ BinnedDataset::BinnedDataset(const Dataset& data, const BinCuts& cuts, BinLayout
       for (size_t i = begin; i < end; ++i, to += width) {
         const float* x = data.row(i).data();
         for (size_t j = first; j < last; ++j) to[j - first] = tables[j].bin(x[j]);
+        for (size_t k = last - first; k < together; ++k) to[k] = 0;
       }
     }
   });
