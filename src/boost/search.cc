@@ -87,8 +87,9 @@ void Searcher::scan_tile(size_t t, const int32_t* hist, const Criterion& criteri
 }
 
 void Searcher::clear_tile(size_t t, int32_t* hist) const {
-  for (size_t j = t * 8; j < tile_end(t); ++j, hist += kernels_->feature_size())
-    kernels_->clear(cuts_.bins(j), hist);
+  // Beyond the last feature all documents are in bin 0.
+  for (size_t j = t * 8; j < t * 8 + 8; ++j, hist += kernels_->feature_size())
+    kernels_->clear(j < bins_.features() ? cuts_.bins(j) : 1, hist);
 }
 
 void Searcher::subtract_tile(size_t t, const int32_t* part, int32_t* hist) const {
