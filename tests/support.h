@@ -10,11 +10,10 @@
 
 namespace tunemix::test {
 
-// $TUNEMIX_SHARED_DATA, else ../shared/data beside the project; empty where there is none.
+// $TUNEMIX_SHARED_DATA; empty where it is not set.
 inline std::filesystem::path shared_data() {
-  if (const char* set = std::getenv("TUNEMIX_SHARED_DATA")) return set;
-  const std::filesystem::path beside = std::filesystem::path(TUNEMIX_SOURCE_DIR) / "../shared/data";
-  return std::filesystem::exists(beside) ? beside : std::filesystem::path();
+  const char* set = std::getenv("TUNEMIX_SHARED_DATA");
+  return set != nullptr ? set : "";
 }
 
 // A fresh directory that is removed at the end of the test.
