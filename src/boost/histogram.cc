@@ -73,7 +73,9 @@ template <size_t P>
 struct Fold {
   static constexpr size_t kFree = (P + 2) / 3;
   static constexpr size_t kOwn = P - kFree;
-  static constexpr size_t kPlane = 256 * P + 64;  // int32 from the first plane to the second
+  // int32 from the first plane to the second; planes and features a multiple of 4096 bytes apart would
+  // compete for the same cache sets.
+  static constexpr size_t kPlane = 256 * P + 64;
 
   // Both planes' sums to those over y = -1 and those over y = +1.
   static void unfold(const int32_t* first, const int32_t* second, int32_t* out) {

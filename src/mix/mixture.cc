@@ -47,8 +47,9 @@ void prepare_scores(std::span<const float> scores, const QueryIndex& queries, co
     const size_t n = queries.length(q);
     const float* s = scores.data() + (queries.begin(q) - chunk.begin);
     double* to = out + (queries.begin(q) - chunk.begin);
-    const auto [least, most] = std::minmax_element(s, s + n);
-    if (*least == *most) {
+    uint32_t differs = 0;
+    for (size_t i = 0; i < n; ++i) differs |= s[i] != s[0] ? 1U : 0U;
+    if (differs == 0) {
       std::fill(to, to + n, 0.0);
       continue;
     }
