@@ -6,9 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 
-// Where registers are narrower, passing such vectors has had two conventions; ours never leave a source file.
-#pragma GCC diagnostic ignored "-Wpsabi"
-
 namespace tunemix::lanes {
 
 constexpr size_t kWidth = 8;
