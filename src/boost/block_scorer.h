@@ -8,12 +8,14 @@
 
 #include "data/bin_search.h"
 #include "tunemix/boost/adaboost_mh.h"
+#include "tunemix/core/aligned.h"
 
 namespace tunemix::boost {
 
 class BlockScorer {
  public:
   static constexpr size_t kBlock = 256;
+  static constexpr size_t kRoundsTogether = 8;  // at most, in add_votes
 
   // Of some adjacent rounds, which outlive the scorer; their cuts are numbered by `cuts`.
   BlockScorer(const BinCuts& cuts, std::span<const BoostRound> rounds);
@@ -21,18 +23,26 @@ class BlockScorer {
   // Bytes of the columns, which begin at a cache line.
   size_t columns_size() const { return features_.size() * kBlock; }
   // The bins of documents begin..begin+count, count <= kBlock, in the features that the rounds use.
-  void fill(const Dataset& data, size_t begin, size_t count, uint8_t* columns) const;
-  void fill(const BinnedDataset& data, size_t begin, size_t count, uint8_t* columns) const;
+  void fill(const Dataset& data, size_t begin, size_t count, int8_t* columns) const;
+  void fill(const BinnedDataset& data, size_t begin, size_t count, int8_t* columns) const;
   // The leaf of each document of the block in round t.
-  void leaves(size_t t, const uint8_t* columns, uint8_t* leaf) const;
-  // scores[label][kBlock] += nu * h_label of round t.
-  void add_votes(size_t t, double shrinkage, size_t labels, const uint8_t* leaf, float* scores) const;
+  void leaves(size_t t, const int8_t* columns, uint8_t* leaf) const;
+  // scores[kBlock][padded_labels(labels)] += nu * h of rounds t..t+count, which have their leaves one block
+  // after the other; `tables` is scratch.
+  void add_votes(size_t t, size_t count, double shrinkage, size_t labels, const uint8_t* leaf,
+                 AlignedVector<float>& tables, float* scores) const;
 
  private:
+  struct Step {
+    uint32_t column;  // where it begins
+    int8_t above;     // the lowest bin that passes the cut, less 128
+    uint8_t parent;   // the leaf that is split
+  };
   std::span<const BoostRound> rounds_;
-  std::vector<uint32_t> features_;             // used ones, ascending
-  std::vector<SearchTable> tables_;            // of their thresholds
-  std::vector<std::vector<uint32_t>> column_;  // of each cut of each round: where in features_ it is
+  std::vector<uint32_t> features_;   // used ones, ascending
+  std::vector<SearchTable> tables_;  // of their thresholds
+  std::vector<Step> steps_;          // the cuts of all rounds
+  std::vector<size_t> first_step_;   // of each round
 };
 
 // Scores the documents of `data`, from those of `start` (null: from 0) on; out[c] are the scores after the

@@ -7,22 +7,15 @@
 #include <limits>
 #include <utility>
 
+#include "core/vector_width.h"
+
 namespace tunemix::boost {
 namespace {
-
-// Bytes of the widest vectors that the machine has.
-#if defined(__AVX512F__)
-constexpr size_t kWidest = 64;
-#elif defined(__AVX2__)
-constexpr size_t kWidest = 32;
-#else
-constexpr size_t kWidest = 16;
-#endif
 
 // A row of R int32 as vectors.
 template <size_t R>
 struct Row {
-  static constexpr size_t kBytes = std::min(R * 4, kWidest);
+  static constexpr size_t kBytes = std::min(R * 4, kVectorBytes);
   static constexpr size_t kParts = R * 4 / kBytes;
   typedef int32_t Vector __attribute__((vector_size(kBytes), aligned(4), may_alias));
   Vector part[kParts];
@@ -327,7 +320,7 @@ class KernelsOf final : public Kernels {
         for (size_t l = 0; l < kRow; ++l) above[l] -= h[l];
         terms_of(below, above, terms[k]);
       }
-      if constexpr (N > 1 && N * sizeof(Value) <= kWidest) {
+      if constexpr (N > 1 && N * sizeof(Value) <= kVectorBytes) {
         for (size_t k = count; k < N; ++k) std::copy_n(terms[count - 1], N, terms[k]);
         RowSums<N, Value>::reduce_all(terms, values);
       } else {

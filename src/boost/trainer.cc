@@ -119,7 +119,7 @@ struct AdaBoostTrainer::Impl {
       const boost::BlockScorer scorer(cuts, chunk);
       parallel_blocks(context.pool(), data.documents(), boost::BlockScorer::kBlock,
                       [&](size_t begin, size_t end) {
-                        AlignedVector<uint8_t> columns(scorer.columns_size());
+                        AlignedVector<int8_t> columns(scorer.columns_size());
                         uint8_t block_leaf[boost::BlockScorer::kBlock];
                         scorer.fill(*bins, begin, end - begin, columns.data());
                         for (size_t t = 0; t < chunk.size(); ++t) {

@@ -33,21 +33,6 @@ void multiply(const float* factors, size_t num_labels, const uint8_t* leaf, cons
   }
 }
 
-// Calls body.operator()<P>() for the table's width.
-template <typename Body>
-auto with_stride(size_t stride, Body body) {
-  switch (stride) {
-    case 4:
-      return body.template operator()<4>();
-    case 8:
-      return body.template operator()<8>();
-    case 16:
-      return body.template operator()<16>();
-    default:
-      return body.template operator()<32>();
-  }
-}
-
 }  // namespace
 
 size_t padded_labels(size_t labels) {

@@ -13,6 +13,21 @@ namespace tunemix::boost {
 // Floats from one document's weights to the next: K rounded up to 4, 8, 16 or 32.
 size_t padded_labels(size_t labels);
 
+// Calls body.operator()<P>() for a padded number of labels.
+template <typename Body>
+auto with_stride(size_t stride, Body body) {
+  switch (stride) {
+    case 4:
+      return body.template operator()<4>();
+    case 8:
+      return body.template operator()<8>();
+    case 16:
+      return body.template operator()<16>();
+    default:
+      return body.template operator()<32>();
+  }
+}
+
 // The initial weight of a document of each label; half of it is on the pair with its own label, the rest
 // spread over the others (spec, section 2).
 std::vector<double> document_weights(std::span<const int32_t> labels, size_t num_labels, InitialWeights kind);

@@ -131,11 +131,11 @@ class SharedFit {
 void shift_probabilities(const ShiftMap& map, const V* f, size_t columns, V* p) {
   V total{};
   for (size_t k = 0; k < columns; ++k) {
-    p[k] = lanes::max(1.0 + f[k] / map.range, lanes::splat(0));
+    p[k] = lanes::max(1.0 + f[k] / map.range, 0);
     total += p[k];
   }
   const double equal = 1 / static_cast<double>(columns);
-  for (size_t k = 0; k < columns; ++k) p[k] = total > 0 ? p[k] / total : lanes::splat(equal);
+  for (size_t k = 0; k < columns; ++k) p[k] = lanes::select(0 < total, p[k] / total, equal);
 }
 
 void probabilities_of(const Calibrator::Map& map, const V* f, size_t columns, V* p) {
@@ -149,10 +149,10 @@ void probabilities_of(const Calibrator::Map& map, const V* f, size_t columns, V*
 V value_of(const PolynomialMap& map, const std::vector<calibrate::Monomial>& terms, const V* f,
            size_t columns, std::vector<V>& scratch) {
   for (size_t k = 0; k < columns; ++k) {
-    const V clipped = lanes::min(lanes::max(f[k], lanes::splat(map.low[k])), lanes::splat(map.high[k]));
+    const V clipped = lanes::min(lanes::max(f[k], map.low[k]), map.high[k]);
     scratch[k] = (clipped - map.mean[k]) * map.scale[k];
   }
-  V value = lanes::splat(map.intercept);
+  V value = map.intercept;
   for (size_t t = 0; t < terms.size(); ++t) {
     if (terms[t].parent >= 0)
       scratch[t] =
@@ -163,7 +163,7 @@ V value_of(const PolynomialMap& map, const std::vector<calibrate::Monomial>& ter
 }
 
 V value_of(const LogisticMap& map, const V* f, size_t columns) {
-  V z = lanes::splat(map.intercept);
+  V z = map.intercept;
   for (size_t k = 0; k < columns; ++k) z += map.weights[k] * f[k];
   return map.low + (map.high - map.low) * lanes::sigmoid(calibrate::bounded(z));
 }
@@ -171,9 +171,9 @@ V value_of(const LogisticMap& map, const V* f, size_t columns) {
 V value_of(const NeuralMap& map, const V* f, size_t columns) {
   V x[kMaxColumns];
   for (size_t k = 0; k < columns; ++k) x[k] = (f[k] - map.mean[k]) * map.scale[k];
-  V value = lanes::splat(map.output_bias);
+  V value = map.output_bias;
   for (size_t h = 0; h < map.bias.size(); ++h) {
-    V z = lanes::splat(map.bias[h]);
+    V z = map.bias[h];
     for (size_t k = 0; k < columns; ++k) z += map.weights[h * columns + k] * x[k];
     value += map.output[h] * lanes::tanh(z);
   }
@@ -188,8 +188,12 @@ void for_eights(const ScoreMatrix& scores, size_t begin, size_t end, Body body) 
   for (size_t i = begin; i < end; i += lanes::kWidth) {
     const size_t n = std::min(lanes::kWidth, end - i);
     const float* rows = scores.values().data() + i * K;
-    for (size_t k = 0; k < K; ++k)
-      for (size_t lane = 0; lane < lanes::kWidth; ++lane) f[k][lane] = rows[std::min(lane, n - 1) * K + k];
+    for (size_t k = 0; k < K; ++k) {
+      double of_column[lanes::kWidth];
+      for (size_t lane = 0; lane < lanes::kWidth; ++lane)
+        of_column[lane] = rows[std::min(lane, n - 1) * K + k];
+      f[k] = lanes::load(of_column);
+    }
     body(i, n, f);
   }
 }
@@ -255,7 +259,7 @@ void Calibrator::probabilities(std::span<const float> row, std::span<double> out
   require(gives_probabilities() && row.size() == columns_ && out.size() == columns_,
           "probabilities are of CPC, one for each column");
   V f[kMaxColumns], p[kMaxColumns];
-  for (size_t k = 0; k < columns_; ++k) f[k] = lanes::splat(row[k]);
+  for (size_t k = 0; k < columns_; ++k) f[k] = row[k];
   probabilities_of(map_, f, columns_, p);
   for (size_t k = 0; k < columns_; ++k) out[k] = p[k][0];
 }

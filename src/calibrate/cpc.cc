@@ -23,18 +23,18 @@ bool is_plain(const Prepared& data, double a, double b) {
 template <bool kPlain, bool kLogs>
 TUNEMIX_LANES void with_slopes(const V* x, size_t columns, V* log_p, V* p, V* slope) {
   V total{};
-  V highest = lanes::splat(-1e301);
+  V highest = -1e301;
   for (size_t k = 0; k < columns; ++k) {
     const V e = lanes::exp(-lanes::abs(x[k]));
     const V inverse = 1.0 / (1.0 + e);
     const V rest = e * inverse;
-    slope[k] = x[k] < 0 ? inverse : rest;
+    slope[k] = lanes::select(x[k] < 0, inverse, rest);
     if constexpr (kPlain) {
-      p[k] = x[k] < 0 ? rest : inverse;
+      p[k] = lanes::select(x[k] < 0, rest, inverse);
       total += p[k];
     }
     if constexpr (!kPlain) {
-      log_p[k] = lanes::min(x[k], lanes::splat(0)) - lanes::log(1.0 + e);
+      log_p[k] = lanes::min(x[k], 0) - lanes::log(1.0 + e);
       highest = lanes::max(highest, log_p[k]);
     }
   }
@@ -76,7 +76,7 @@ void add_smooth(const Prepared& data, size_t begin, size_t end, const Theta& the
     const V weight = lanes::load(&data.weights[i]);
     // d log s(f_k): slope times (f_k - b) by a, slope times -a by b; here without the factors 1/a and -a.
     V mean_a{}, mean_b{}, entropy{}, mean_label{}, loss{}, true_a{}, true_b{};
-    V true_log = lanes::splat(1);  // p(true) first, its logarithm where that is at hand
+    V true_log = 1;  // p(true) first, its logarithm where that is at hand
     for (size_t k = 0; k < K; ++k) {
       const double l = static_cast<double>(k);
       x[k] *= slope[k];
@@ -86,10 +86,10 @@ void add_smooth(const Prepared& data, size_t begin, size_t end, const Theta& the
       mean_b += p[k] * slope[k];
       mean_label += l * p[k];
       loss += error * weighted_error;
-      const auto is_true = label == l;
-      true_log = is_true ? (kPlain ? p[k] : log_p[k]) : true_log;
-      true_a = is_true ? x[k] : true_a;
-      true_b = is_true ? slope[k] : true_b;
+      const lanes::Mask is_true = label == l;
+      true_log = lanes::select(is_true, kPlain ? p[k] : log_p[k], true_log);
+      true_a = lanes::select(is_true, x[k], true_a);
+      true_b = lanes::select(is_true, slope[k], true_b);
       if constexpr (kEntropy) entropy -= p[k] * log_p[k];
     }
     if constexpr (kPlain) true_log = lanes::log(true_log);
@@ -121,11 +121,11 @@ void add_smooth(const Prepared& data, size_t begin, size_t end, const Theta& the
     add(CpcTarget::kEl, loss, loss_a, loss_b);
     add(CpcTarget::kEll, error * error, 2.0 * error * label_a, 2.0 * error * label_b);
     if constexpr (kEntropy) {
-      entropy = lanes::max(entropy, lanes::splat(0));
+      entropy = lanes::max(entropy, 0);
       V power = entropy * entropy;  // H^C and its derivative by H
       V power_slope = 2.0 * entropy;
       if (theta.entropy_power != 2) {
-        const V safe = lanes::max(entropy, lanes::splat(1e-300));
+        const V safe = lanes::max(entropy, 1e-300);
         const V lower = lanes::exp((theta.entropy_power - 1) * lanes::log(safe));
         power = lower * safe;
         power_slope = theta.entropy_power * lower;

@@ -5,34 +5,109 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+
+#include "core/vector_width.h"
 
 namespace tunemix::lanes {
 
 constexpr size_t kWidth = 8;
-typedef double V __attribute__((vector_size(64)));
-typedef int64_t I __attribute__((vector_size(64)));
-typedef double Unaligned __attribute__((vector_size(64), aligned(8), may_alias));
+constexpr size_t kPartWidth = kVectorBytes / sizeof(double);
+constexpr size_t kParts = kWidth / kPartWidth;
 #define TUNEMIX_LANES inline __attribute__((always_inline))
 
-TUNEMIX_LANES V splat(double x) { return V{x, x, x, x, x, x, x, x}; }
-TUNEMIX_LANES V load(const double* p) { return *reinterpret_cast<const Unaligned*>(p); }
-TUNEMIX_LANES void store(double* p, V x) { *reinterpret_cast<Unaligned*>(p) = x; }
-TUNEMIX_LANES V min(V x, V y) { return x < y ? x : y; }
-TUNEMIX_LANES V max(V x, V y) { return x > y ? x : y; }
-TUNEMIX_LANES V abs(V x) { return x < 0 ? -x : x; }
-TUNEMIX_LANES double sum(V x) { return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7])); }
+typedef double Part __attribute__((vector_size(kVectorBytes)));
+typedef uint64_t Bits __attribute__((vector_size(kVectorBytes)));
+
+// All bits of a lane, or none.
+struct Mask {
+  Bits part[kParts];
+};
+
+// In as many registers as the machine needs for eight.
+class V {
+ public:
+  V() = default;
+  TUNEMIX_LANES V(double x) {
+    for (size_t k = 0; k < kParts; ++k) part[k] = x - Part{};
+  }
+
+  TUNEMIX_LANES double operator[](size_t lane) const { return part[lane / kPartWidth][lane % kPartWidth]; }
+  TUNEMIX_LANES V& operator+=(const V& y) {
+    for (size_t k = 0; k < kParts; ++k) part[k] += y.part[k];
+    return *this;
+  }
+  TUNEMIX_LANES V& operator-=(const V& y) {
+    for (size_t k = 0; k < kParts; ++k) part[k] -= y.part[k];
+    return *this;
+  }
+  TUNEMIX_LANES V& operator*=(const V& y) {
+    for (size_t k = 0; k < kParts; ++k) part[k] *= y.part[k];
+    return *this;
+  }
+  TUNEMIX_LANES V& operator/=(const V& y) {
+    for (size_t k = 0; k < kParts; ++k) part[k] /= y.part[k];
+    return *this;
+  }
+  friend TUNEMIX_LANES V operator+(V x, const V& y) { return x += y; }
+  friend TUNEMIX_LANES V operator-(V x, const V& y) { return x -= y; }
+  friend TUNEMIX_LANES V operator*(V x, const V& y) { return x *= y; }
+  friend TUNEMIX_LANES V operator/(V x, const V& y) { return x /= y; }
+  friend TUNEMIX_LANES V operator-(V x) {
+    for (size_t k = 0; k < kParts; ++k) x.part[k] = -x.part[k];
+    return x;
+  }
+  friend TUNEMIX_LANES Mask operator<(const V& x, const V& y) {
+    Mask mask;
+    for (size_t k = 0; k < kParts; ++k) mask.part[k] = std::bit_cast<Bits>(x.part[k] < y.part[k]);
+    return mask;
+  }
+  friend TUNEMIX_LANES Mask operator==(const V& x, const V& y) {
+    Mask mask;
+    for (size_t k = 0; k < kParts; ++k) mask.part[k] = std::bit_cast<Bits>(x.part[k] == y.part[k]);
+    return mask;
+  }
+
+  Part part[kParts];
+};
+
+TUNEMIX_LANES Part load_part(const double* p) {
+  Part x;
+  std::memcpy(&x, p, sizeof x);
+  return x;
+}
+TUNEMIX_LANES V load(const double* p) {
+  V x;
+  std::memcpy(&x, p, sizeof x);
+  return x;
+}
+TUNEMIX_LANES void store_part(double* p, Part x) { std::memcpy(p, &x, sizeof x); }
+TUNEMIX_LANES void store(double* p, const V& x) { std::memcpy(p, &x, sizeof x); }
+// x where the mask is set, else y.
+TUNEMIX_LANES V select(const Mask& mask, V x, const V& y) {
+  for (size_t k = 0; k < kParts; ++k) x.part[k] = mask.part[k] ? x.part[k] : y.part[k];
+  return x;
+}
+TUNEMIX_LANES V min(const V& x, const V& y) { return select(x < y, x, y); }
+TUNEMIX_LANES V max(const V& x, const V& y) { return select(y < x, x, y); }
+TUNEMIX_LANES V abs(const V& x) { return select(x < 0, -x, x); }
+TUNEMIX_LANES double sum(const V& x) {
+  return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
+}
+
+// 1.5 * 2^52: adding it rounds to a whole number, which is then in the low bits.
+constexpr double kShift = 6755399441055744.0;
 
 // exp(x) for x <= 700; 0 below -708. Relative error about 2e-16; with `kShort` 1e-11, for a third less work.
 template <bool kShort = false>
-TUNEMIX_LANES V exp(V x) {
-  const V shift = splat(6755399441055744.0);  // 1.5 * 2^52: adding it rounds to a whole number
-  const V y = max(x, splat(-709.0));
-  const V t = y * 1.4426950408889634 + shift;
-  const V n = t - shift;
+TUNEMIX_LANES V exp(const V& x) {
+  const V y = max(x, -709.0);
+  const V t = y * 1.4426950408889634 + kShift;
+  const V n = t - kShift;
   const V r = (y - n * 6.93147180369123816490e-01) - n * 1.90821492927058770002e-10;
-  V p = splat(1.0 / 362880);
+  V p = 1.0 / 362880;
   if constexpr (!kShort) {
-    p = splat(1.0 / 6227020800);
+    p = 1.0 / 6227020800;
     p = p * r + 1.0 / 479001600;
     p = p * r + 1.0 / 39916800;
     p = p * r + 1.0 / 3628800;
@@ -46,21 +121,27 @@ TUNEMIX_LANES V exp(V x) {
   p = p * r + 1.0 / 6;
   p = p * r + 0.5;
   p = p * r * r + r + 1.0;
-  const I exponent = (std::bit_cast<I>(t) + 1023) << 52;  // the low bits of t hold n
-  const V result = p * std::bit_cast<V>(exponent);
-  return x < splat(-708.0) ? splat(0) : result;
+  V power;  // 2^n
+  for (size_t k = 0; k < kParts; ++k)
+    power.part[k] = std::bit_cast<Part>((std::bit_cast<Bits>(t.part[k]) + 1023) << 52);
+
+  return select(x < -708.0, 0, p * power);
 }
 
 // log(x) for normal positive x, to about 2e-16 plus rounding of the sum.
-TUNEMIX_LANES V log(V x) {
-  const I bits = std::bit_cast<I>(x);
-  // The mantissa moves to [sqrt(1/2), sqrt(2)).
-  const I e = (bits - 0x3FE6A09E667F3BCDll) >> 52;
-  const I mantissa = bits - (e << 52);
-  const V m = std::bit_cast<V>(mantissa);
+TUNEMIX_LANES V log(const V& x) {
+  V m;  // the mantissa, in [sqrt(1/2), sqrt(2))
+  V n;  // the exponent
+  for (size_t k = 0; k < kParts; ++k) {
+    constexpr uint64_t kBias = 1024;  // keeps the exponent positive
+    const Bits bits = std::bit_cast<Bits>(x.part[k]);
+    const Bits e = (bits - 0x3FE6A09E667F3BCD + (kBias << 52)) >> 52;
+    m.part[k] = std::bit_cast<Part>(bits - ((e - kBias) << 52));
+    n.part[k] = std::bit_cast<Part>(e - kBias + std::bit_cast<uint64_t>(kShift)) - kShift;
+  }
   const V s = (m - 1.0) / (m + 1.0);
   const V q = s * s;
-  V p = splat(2.0 / 21);
+  V p = 2.0 / 21;
   p = p * q + 2.0 / 19;
   p = p * q + 2.0 / 17;
   p = p * q + 2.0 / 15;
@@ -70,19 +151,18 @@ TUNEMIX_LANES V log(V x) {
   p = p * q + 2.0 / 7;
   p = p * q + 2.0 / 5;
   p = p * q + 2.0 / 3;
-  const V n = __builtin_convertvector(e, V);
   return n * 6.93147180369123816490e-01 + (n * 1.90821492927058770002e-10 + (s * (p * q) + 2.0 * s));
 }
 
-TUNEMIX_LANES V sigmoid(V x) {
+TUNEMIX_LANES V sigmoid(const V& x) {
   const V e = exp(-abs(x));
-  return (x < 0 ? e : splat(1)) / (1.0 + e);
+  return select(x < 0, e, 1) / (1.0 + e);
 }
 
-TUNEMIX_LANES V tanh(V x) {
+TUNEMIX_LANES V tanh(const V& x) {
   const V e = exp(-2.0 * abs(x));
   const V y = (1.0 - e) / (1.0 + e);
-  return x < 0 ? -y : y;
+  return select(x < 0, -y, y);
 }
 
 }  // namespace tunemix::lanes

@@ -54,9 +54,9 @@ class Network {
     const double* w = parameters_.data();
     V total{};
     for (size_t i = 0; i < samples.stride; i += lanes::kWidth) {
-      V out = lanes::splat(w[shape_.output_bias()]);
+      V out = w[shape_.output_bias()];
       for (size_t h = 0; h < H; ++h) {
-        V z = lanes::splat(w[shape_.bias() + h]);
+        V z = w[shape_.bias() + h];
         for (size_t k = 0; k < K; ++k)
           z += w[h * K + k] * lanes::load(&samples.inputs[k * samples.stride + i]);
         hidden_[h] = lanes::tanh(z);

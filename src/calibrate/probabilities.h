@@ -9,19 +9,17 @@ namespace tunemix::calibrate {
 constexpr size_t kMaxColumns = 64;
 
 // Far beyond any real score, and still finite when such numbers are subtracted.
-TUNEMIX_LANES lanes::V bounded(lanes::V x) {
-  return lanes::min(lanes::max(x, lanes::splat(-1e300)), lanes::splat(1e300));
-}
+TUNEMIX_LANES lanes::V bounded(lanes::V x) { return lanes::min(lanes::max(x, -1e300), 1e300); }
 
 // log s(x) = min(x, 0) - log(1 + exp(-|x|))
 TUNEMIX_LANES lanes::V log_sigmoid(lanes::V x, lanes::V& e) {
   e = lanes::exp(-lanes::abs(x));
-  return lanes::min(x, lanes::splat(0)) - lanes::log(1.0 + e);
+  return lanes::min(x, 0) - lanes::log(1.0 + e);
 }
 
 // p(l) alone; p may not alias x.
 TUNEMIX_LANES void sigmoid_probabilities(const lanes::V* x, size_t columns, lanes::V* p) {
-  lanes::V highest = lanes::splat(-1e301);
+  lanes::V highest = -1e301;
   lanes::V e;
   for (size_t k = 0; k < columns; ++k) {
     p[k] = log_sigmoid(bounded(x[k]), e);

@@ -11,6 +11,7 @@
 namespace tunemix::calibrate {
 namespace {
 
+using lanes::Part;
 using lanes::V;
 
 constexpr size_t kRows = 512;  // documents whose monomials are held at a time
@@ -49,14 +50,20 @@ void fill_columns(const Prepared& data, const std::vector<Monomial>& terms, size
 // Adds the products of columns i..i+R and j..j+C over `rows` documents.
 template <size_t R, size_t C>
 void add_products(const double* left, const double* right, size_t rows, double* sums, size_t size) {
-  V acc[R][C] = {};
-  for (size_t d = 0; d < rows; d += lanes::kWidth)
-    for (size_t r = 0; r < R; ++r) {
-      const V x = lanes::load(left + r * kRows + d);
-      for (size_t c = 0; c < C; ++c) acc[r][c] += x * lanes::load(right + c * kRows + d);
-    }
+  V total[R][C];
+  // Part by part, so that all sums stay in registers.
+  for (size_t k = 0; k < lanes::kParts; ++k) {
+    Part acc[R][C] = {};
+    for (size_t d = k * lanes::kPartWidth; d < rows; d += lanes::kWidth)
+      for (size_t r = 0; r < R; ++r) {
+        const Part x = lanes::load_part(left + r * kRows + d);
+        for (size_t c = 0; c < C; ++c) acc[r][c] += x * lanes::load_part(right + c * kRows + d);
+      }
+    for (size_t r = 0; r < R; ++r)
+      for (size_t c = 0; c < C; ++c) total[r][c].part[k] = acc[r][c];
+  }
   for (size_t r = 0; r < R; ++r)
-    for (size_t c = 0; c < C; ++c) sums[r * size + c] += lanes::sum(acc[r][c]);
+    for (size_t c = 0; c < C; ++c) sums[r * size + c] += lanes::sum(total[r][c]);
 }
 
 void add_block(const std::vector<double>& columns, size_t rows, size_t size, double* sums) {
@@ -206,18 +213,18 @@ RbcFit fit_logistic(const Prepared& data, RbcTarget target, const Context& conte
       std::vector<V> gradient(size), hessian(size * size), in(size);
       V loss{}, squares{};
       for (size_t i = begin; i < end; i += lanes::kWidth) {
-        V z = lanes::splat(w[K]);
+        V z = w[K];
         for (size_t k = 0; k < K; ++k) {
           in[k] = lanes::load(&x[k * data.stride + i]);
           z += w[k] * in[k];
         }
-        in[K] = lanes::splat(1);
+        in[K] = 1;
         const V weight = lanes::load(&data.weights[i]);
         const V t = (lanes::load(&y[i]) - low) / range;
         const V e = lanes::exp(-lanes::abs(z));
-        const V s1 = (z < 0 ? e : lanes::splat(1)) / (1.0 + e);
+        const V s1 = lanes::select(z < 0, e, 1) / (1.0 + e);
         // -t log s(z) - (1-t) log(1 - s(z)) = log(1 + exp(-|z|)) + max(z, 0) - t z
-        loss += weight * (lanes::log(1.0 + e) + lanes::max(z, lanes::splat(0)) - t * z);
+        loss += weight * (lanes::log(1.0 + e) + lanes::max(z, 0) - t * z);
         squares += weight * (s1 - t) * (s1 - t);
         const V slope = weight * (s1 - t);
         const V curve = weight * s1 * (1.0 - s1);

@@ -13,7 +13,7 @@
 namespace tunemix {
 namespace {
 
-using lanes::V;
+using lanes::Part;
 using mixing::Chunk;
 
 constexpr size_t kChunk = 512;  // documents
@@ -153,14 +153,14 @@ std::vector<Plan> make_plans(const std::vector<Cell>& cells, const Variant& vari
 template <size_t C>
 void add_batch(const double* scores, size_t stride, const double* weights, size_t cs, size_t members,
                double* sums) {
-  for (size_t i = 0; i < stride; i += lanes::kWidth) {
-    V acc[C];
-    for (size_t j = 0; j < C; ++j) acc[j] = lanes::load(sums + j * stride + i);
+  for (size_t i = 0; i < stride; i += lanes::kPartWidth) {
+    Part acc[C];
+    for (size_t j = 0; j < C; ++j) acc[j] = lanes::load_part(sums + j * stride + i);
     for (size_t m = 0; m < members; ++m) {
-      const V s = lanes::load(scores + m * stride + i);
+      const Part s = lanes::load_part(scores + m * stride + i);
       for (size_t j = 0; j < C; ++j) acc[j] += weights[m * cs + j] * s;
     }
-    for (size_t j = 0; j < C; ++j) lanes::store(sums + j * stride + i, acc[j]);
+    for (size_t j = 0; j < C; ++j) lanes::store_part(sums + j * stride + i, acc[j]);
   }
 }
 
