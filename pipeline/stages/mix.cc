@@ -34,10 +34,9 @@ Gathered gather(const Plan& plan, size_t fold, const FoldMembers& fold_members) 
 
 MemberSource source_of(const std::vector<std::vector<float>>& scores, const std::vector<MemberRef>& refs,
                        size_t documents) {
-  return [&scores, &refs, documents](size_t member, size_t first, std::span<float> out) {
+  return [&scores, &refs, documents](size_t member) {
     const MemberRef& ref = refs[member];
-    const float* from = scores[ref.job].data() + ref.member * documents + first;
-    std::copy(from, from + out.size(), out.begin());
+    return std::span(scores[ref.job]).subspan(ref.member * documents, documents);
   };
 }
 

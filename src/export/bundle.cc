@@ -91,12 +91,8 @@ std::vector<float> Bundle::predict_part(const Dataset& raw, const Context& conte
     });
   }
   std::vector<float> result(n);
-  mixture_.apply(
-      [&](size_t member, size_t first, std::span<float> out) {
-        std::copy_n(member_scores.begin() + static_cast<ptrdiff_t>(member * n + first), out.size(),
-                    out.begin());
-      },
-      data.queries(), result, context);
+  mixture_.apply([&](size_t member) { return std::span(member_scores).subspan(member * n, n); },
+                 data.queries(), result, context);
   return result;
 }
 

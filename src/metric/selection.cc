@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 
 #include "tunemix/core/error.h"
 
 namespace tunemix {
 namespace {
 
+constexpr size_t kShort = 64;           // documents of a query whose ranks are counted one by one
 constexpr size_t kInsertionLimit = 64;  // up to here, inserting into a short list beats a heap
 constexpr size_t kLanes = 16;           // scores compared with the list's last at once
 constexpr size_t kBlock = 128;          // queries of one task
@@ -59,13 +61,49 @@ SelectionMetric::SelectionMetric(const QueryIndex& queries, std::span<const int3
     double ideal = 0;
     for (size_t i = 0; i < shown; ++i) ideal += sorted[i] * (discounts_[i + 1] - discounts_[i]);
     ideal_.push_back(ideal);
+    for (size_t i = queries.begin(q); i < queries.end(q); ++i)
+      if (gains_[i] > 0) relevant_.push_back(static_cast<uint32_t>(i));
+    relevant_end_.push_back(relevant_.size());
   }
+}
+
+// Counts, for each relevant document, those that score higher and those that score the same.
+double SelectionMetric::of_short_query(size_t query, const float* scores) const {
+  const size_t begin = offsets_[query];
+  const size_t n = offsets_[query + 1] - begin;
+  const size_t shown = std::min(n, k_);
+  float s[kShort];
+  const size_t lanes = (n + kLanes - 1) / kLanes * kLanes;
+  std::fill_n(s, lanes, std::numeric_limits<float>::quiet_NaN());  // neither higher nor the same
+  std::copy_n(scores + begin, n, s);
+  double gain_at[kShort] = {};  // of the documents that begin at a rank
+  int32_t tied_at[kShort] = {};
+  for (size_t r = query == 0 ? 0 : relevant_end_[query - 1]; r < relevant_end_[query]; ++r) {
+    const float score = scores[relevant_[r]];
+    int32_t above = 0;
+    int32_t same = 0;
+    for (size_t i = 0; i < lanes; i += kLanes)
+      for (size_t l = 0; l < kLanes; ++l) {
+        above += s[i + l] > score ? 1 : 0;
+        same += s[i + l] == score ? 1 : 0;
+      }
+    gain_at[above] += gains_[relevant_[r]];
+    tied_at[above] = same;
+  }
+  double dcg = 0;
+  for (size_t rank = 0; rank < shown; ++rank) {
+    if (tied_at[rank] == 0) continue;
+    const size_t end = std::min(shown, rank + static_cast<size_t>(tied_at[rank]));
+    dcg += gain_at[rank] / tied_at[rank] * (discounts_[end] - discounts_[rank]);
+  }
+  return dcg / ideal_[query];
 }
 
 // Only the best k documents matter, and those tied with the last of them.
 double SelectionMetric::of_query(size_t query, const float* scores, std::vector<Scored>& top) const {
   if (ideal_[query] == 0) return 1;
   const size_t n = offsets_[query + 1] - offsets_[query];
+  if (n <= kShort) return of_short_query(query, scores);
   const size_t shown = std::min(n, k_);
   const float* s = scores + offsets_[query];
   const double* gains = gains_.data() + offsets_[query];

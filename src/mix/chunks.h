@@ -18,7 +18,7 @@ struct Chunk {
 std::vector<Chunk> make_chunks(const QueryIndex& queries, size_t documents,
                                std::span<const size_t> bounds = {});
 
-// Scores of one member on the chunk as they enter the sum.
+// The scores of one member on the chunk as they enter the sum, out of those on all documents.
 void prepare_scores(std::span<const float> scores, const QueryIndex& queries, const Chunk& chunk,
                     Normalize normalize, double* out);
 

@@ -187,17 +187,15 @@ class ChunkRun {
         metric_(sub_index(validation.queries, chunk),
                 validation.labels.subspan(chunk.begin, chunk.documents()), validation.grades,
                 static_cast<size_t>(options.k)) {
-    std::vector<float> scores(chunk.documents());
     std::vector<double> batch(kBatch * stride_);
     for (size_t cell = 0; cell < cells.size(); ++cell) {
       sums_[cell].assign(cs * stride_, 0.0);
       const std::vector<size_t>& members = cells[cell].members;
       for (size_t at = 0; at < members.size(); at += kBatch) {
         const size_t count = std::min(kBatch, members.size() - at);
-        for (size_t m = 0; m < count; ++m) {
-          source(members[at + m], chunk.begin, scores);
-          mixing::prepare_scores(scores, validation.queries, chunk, options.normalize, &batch[m * stride_]);
-        }
+        for (size_t m = 0; m < count; ++m)
+          mixing::prepare_scores(source(members[at + m]), validation.queries, chunk, options.normalize,
+                                 &batch[m * stride_]);
         add(batch.data(), &cells[cell].weights[at * cs], count, sums_[cell].data());
       }
     }
@@ -266,18 +264,23 @@ MixResult make_one_best(const Variant& variant, std::span<const Member> members,
   return result;
 }
 
-// The members of one chunk as they enter the sums, each prepared when it is first asked for.
+// The members of one chunk as they enter the sums. Standardised ones are kept: many mixtures have them.
 class PreparedChunk {
  public:
   PreparedChunk(const MemberSource& source, const QueryIndex& queries, const Chunk& chunk)
-      : source_(source), queries_(queries), chunk_(chunk), scores_(chunk.documents()) {}
+      : source_(source), queries_(queries), chunk_(chunk), plain_(chunk.documents()) {}
 
+  // Valid until the next call.
   const std::vector<double>& member(size_t number, Normalize normalize) {
-    std::vector<double>& prepared = prepared_[{number, normalize}];
+    if (normalize == Normalize::kNone) {
+      mixing::prepare_scores(source_(number), queries_, chunk_, normalize, plain_.data());
+      return plain_;
+    }
+    if (standardised_.size() <= number) standardised_.resize(number + 1);
+    std::vector<double>& prepared = standardised_[number];
     if (prepared.empty()) {
-      source_(number, chunk_.begin, scores_);
-      prepared.resize(scores_.size());
-      mixing::prepare_scores(scores_, queries_, chunk_, normalize, prepared.data());
+      prepared.resize(chunk_.documents());
+      mixing::prepare_scores(source_(number), queries_, chunk_, normalize, prepared.data());
     }
     return prepared;
   }
@@ -286,8 +289,8 @@ class PreparedChunk {
   const MemberSource& source_;
   const QueryIndex& queries_;
   const Chunk& chunk_;
-  std::vector<float> scores_;
-  std::map<std::pair<size_t, Normalize>, std::vector<double>> prepared_;
+  std::vector<double> plain_;
+  std::vector<std::vector<double>> standardised_;  // by number; empty where it was not asked for
 };
 
 // Calls seen(number of the chunk, chunk, its members, result, scores) with the scores of each result in turn.
@@ -408,8 +411,7 @@ std::vector<std::vector<double>> part_qualities(std::span<const Member> members,
   std::vector<std::vector<double>> omega(1 + parts, std::vector<double>(members.size()));
   context.pool().run(members.size(), [&](size_t m) {
     context.check_stop();
-    std::vector<float> scores(validation.queries.documents());
-    source(m, 0, scores);
+    const std::span<const float> scores = source(m);
     for (size_t i = 0; i < scores.size(); ++i)
       if (!std::isfinite(scores[i]))
         throw_input("the score of validation document {} by member '{}' is {}; expected a finite number",

@@ -40,12 +40,12 @@ std::vector<Chunk> make_chunks(const QueryIndex& queries, size_t documents, std:
 void prepare_scores(std::span<const float> scores, const QueryIndex& queries, const Chunk& chunk,
                     Normalize normalize, double* out) {
   if (normalize == Normalize::kNone) {
-    std::copy(scores.begin(), scores.end(), out);
+    std::copy_n(scores.begin() + chunk.begin, chunk.documents(), out);
     return;
   }
   for (size_t q = chunk.first_query; q < chunk.last_query; ++q) {
     const size_t n = queries.length(q);
-    const float* s = scores.data() + (queries.begin(q) - chunk.begin);
+    const float* s = scores.data() + queries.begin(q);
     double* to = out + (queries.begin(q) - chunk.begin);
     uint32_t differs = 0;
     for (size_t i = 0; i < n; ++i) differs |= s[i] != s[0] ? 1U : 0U;
@@ -89,11 +89,9 @@ void Mixture::apply(const MemberSource& source, const QueryIndex& queries, std::
   context.pool().run(chunks.size(), [&](size_t index) {
     context.check_stop();
     const mixing::Chunk& chunk = chunks[index];
-    std::vector<float> scores(chunk.documents());
     std::vector<double> prepared(chunk.documents()), sums(chunk.documents());
     for (size_t m = 0; m < members_.size(); ++m) {
-      source(m, chunk.begin, scores);
-      mixing::prepare_scores(scores, queries, chunk, normalize_, prepared.data());
+      mixing::prepare_scores(source(m), queries, chunk, normalize_, prepared.data());
       for (size_t i = 0; i < sums.size(); ++i) sums[i] += weights_[m] * prepared[i];
     }
     for (size_t i = 0; i < sums.size(); ++i) out[chunk.begin + i] = mixing::finish_score(sums[i], normalize_);

@@ -93,11 +93,8 @@ TEST_F(BundleTest, ScoresAsItsPartsDoOneByOne) {
     member.calibrator.apply(score(models_[member.model], data, member.rounds), scores.back(), context_);
   }
   std::vector<float> expected(data.documents());
-  mixture_.apply(
-      [&](size_t member, size_t first, std::span<float> out) {
-        std::copy_n(scores[member].begin() + static_cast<ptrdiff_t>(first), out.size(), out.begin());
-      },
-      data.queries(), expected, context_);
+  mixture_.apply([&](size_t member) { return std::span(scores[member]); }, data.queries(), expected,
+                 context_);
   EXPECT_EQ(bundle().predict(raw, context_), expected);
   EXPECT_EQ(bundle().predict(raw, Context(4)), expected);
 }

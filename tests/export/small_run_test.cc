@@ -21,15 +21,12 @@ class SmallEnsemble {
     MixOptions options;
     options.c_step = 50;
     const Variant all{"ALL+EXP", "", std::nullopt, false};
-    const MemberSource source = [&](size_t member, size_t first, std::span<float> out) {
-      std::copy_n(scores_[member].begin() + static_cast<std::ptrdiff_t>(first), out.size(), out.begin());
-    };
+    const MemberSource source = [&](size_t member) { return std::span(scores_[member]); };
     MixResult result = std::move(mix(members_, source, {valid_.queries(), valid_.labels(), grades_},
                                      std::span(&all, 1), options, context_)[0]);
     valid_scores_.resize(valid_.documents());
-    result.mixture.apply(
-        [&](size_t m, size_t first, std::span<float> out) { source(result.sources[m], first, out); },
-        valid_.queries(), valid_scores_, context_);
+    result.mixture.apply([&](size_t m) { return source(result.sources[m]); }, valid_.queries(), valid_scores_,
+                         context_);
     std::vector<BundleMember> chosen;
     for (const size_t m : result.sources) chosen.push_back(bundle_members_[m]);
     BundleInfo info{"small", all.name, 1, "key", train_.features(), 3, Standardize::kNone};

@@ -32,12 +32,15 @@ class SelectionMetric {
     uint32_t document;  // within its query
   };
   double of_query(size_t query, const float* scores, std::vector<Scored>& top) const;
+  double of_short_query(size_t query, const float* scores) const;
   void of_queries(size_t first, size_t last, std::span<const float> scores, double* out) const;
 
   std::vector<size_t> offsets_;
-  std::vector<double> gains_;      // of each document
-  std::vector<double> ideal_;      // DCG@k of each query's best order; 0 where nothing is relevant
-  std::vector<double> discounts_;  // cumulated: discounts_[i] is the sum of the first i discounts, i in 0..k
+  std::vector<double> gains_;       // of each document
+  std::vector<double> ideal_;       // DCG@k of each query's best order; 0 where nothing is relevant
+  std::vector<double> discounts_;   // cumulated: discounts_[i] is the sum of the first i discounts, i in 0..k
+  std::vector<uint32_t> relevant_;  // documents with a gain
+  std::vector<size_t> relevant_end_;  // of each query: where the next one's begin
   size_t k_;
 };
 

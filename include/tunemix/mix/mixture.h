@@ -31,8 +31,8 @@ struct Member {
   std::string name() const;  // "boosting/MODEL@100/bag 2/cpc.ls"
 };
 
-// Scores of documents [first, first + out.size()) by the given member; called from several threads at once.
-using MemberSource = std::function<void(size_t member, size_t first, std::span<float> out)>;
+// The scores of all documents by the given member; called from several threads at once.
+using MemberSource = std::function<std::span<const float>(size_t member)>;
 
 class Mixture {
  public:
