@@ -25,6 +25,18 @@ struct Row {
     for (size_t k = 0; k < kParts; ++k) row.part[k] = *reinterpret_cast<const Vector*>(p + k * kBytes / 4);
     return row;
   }
+  void merge(const Row& other) {
+    for (size_t k = 0; k < kParts; ++k) part[k] |= other.part[k];
+  }
+  bool is_zero() const {
+    Vector any = part[0];
+    for (size_t k = 1; k < kParts; ++k) any |= part[k];
+    uint64_t words[kBytes / 8];
+    std::memcpy(words, &any, sizeof words);
+    uint64_t bits = 0;
+    for (const uint64_t word : words) bits |= word;
+    return bits == 0;
+  }
   void add_to(int32_t* p) const {
     for (size_t k = 0; k < kParts; ++k) *reinterpret_cast<Vector*>(p + k * kBytes / 4) += part[k];
   }
@@ -277,19 +289,12 @@ class KernelsOf final : public Kernels {
 
   // Whether bins begin..end have no weight.
   static bool are_empty(const int32_t* hist, size_t begin, size_t end) {
-    uint64_t any[kAdded / 2] = {};
-    const auto gather = [&](const int32_t* plane) {
-      for (size_t b = begin; b < end; ++b) {
-        uint64_t words[kAdded / 2];
-        std::memcpy(words, plane + b * kAdded, sizeof words);
-        for (size_t k = 0; k < kAdded / 2; ++k) any[k] |= words[k];
-      }
-    };
-    gather(hist);
-    if constexpr (kFolded) gather(hist + Fold<P>::kPlane);
-    uint64_t bits = 0;
-    for (const uint64_t word : any) bits |= word;
-    return bits == 0;
+    Row<kAdded> any = {};
+    for (size_t b = begin; b < end; ++b) {
+      any.merge(Row<kAdded>::load(hist + b * kAdded));
+      if constexpr (kFolded) any.merge(Row<kAdded>::load(hist + Fold<P>::kPlane + b * kAdded));
+    }
+    return any.is_zero();
   }
 
   // The best of the cuts after each bin but the last; a bin without weight brings no cut of its own. The
@@ -323,12 +328,12 @@ class KernelsOf final : public Kernels {
       if constexpr (N > 1 && N * sizeof(Value) <= kVectorBytes) {
         for (size_t k = count; k < N; ++k) std::copy_n(terms[count - 1], N, terms[k]);
         RowSums<N, Value>::reduce_all(terms, values);
+        int any = 0;
+        for (size_t k = 0; k < N; ++k) any |= values[k] > best ? 1 : 0;
+        if (any == 0) continue;
       } else {
         for (size_t k = 0; k < count; ++k) values[k] = reduce<N>(terms[k]);
       }
-      bool any = false;
-      for (size_t k = 0; k < count; ++k) any |= values[k] > best;
-      if (!any) continue;
       for (size_t k = 0; k < count; ++k)
         if (values[k] > best) {
           best = values[k];
