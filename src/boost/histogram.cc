@@ -18,12 +18,18 @@ struct Row {
   static constexpr size_t kBytes = std::min(R * 4, kVectorBytes);
   static constexpr size_t kParts = R * 4 / kBytes;
   typedef int32_t Vector __attribute__((vector_size(kBytes), aligned(4), may_alias));
-  Vector part[kParts];
+  Vector part[kParts] = {};
 
   static Row load(const int32_t* p) {
     Row row;
     for (size_t k = 0; k < kParts; ++k) row.part[k] = *reinterpret_cast<const Vector*>(p + k * kBytes / 4);
     return row;
+  }
+  void store(int32_t* p) const {
+    for (size_t k = 0; k < kParts; ++k) *reinterpret_cast<Vector*>(p + k * kBytes / 4) = part[k];
+  }
+  void add(const Row& other) {
+    for (size_t k = 0; k < kParts; ++k) part[k] += other.part[k];
   }
   void merge(const Row& other) {
     for (size_t k = 0; k < kParts; ++k) part[k] |= other.part[k];
@@ -87,9 +93,30 @@ template <size_t P>
 struct Fold {
   static constexpr size_t kFree = (P + 2) / 3;
   static constexpr size_t kOwn = P - kFree;
+  static constexpr std::array<int32_t, P> kOwnLanes = [] {
+    std::array<int32_t, P> lanes = {};
+    std::fill_n(lanes.begin(), kOwn, -1);
+    return lanes;
+  }();
   // int32 from the first plane to the second; planes and features a multiple of 4096 bytes apart would
   // compete for the same cache sets.
   static constexpr size_t kPlane = 256 * P + 64;
+
+  // Both planes in one row: the sums over labels, the first plane's free lanes, then those of the second.
+  static constexpr size_t kPacked = P + kOwn - kFree;
+  static void pack(const int32_t* first, const int32_t* second, int32_t* packed) {
+    Row<P> row = Row<P>::load(second);
+    const Row<P> own = Row<P>::load(kOwnLanes.data());
+    for (size_t k = 0; k < Row<P>::kParts; ++k) row.part[k] &= own.part[k];
+    row.add(Row<P>::load(first));
+    row.store(packed);
+    std::memcpy(packed + P, second + kOwn, (kPacked - P) * sizeof(int32_t));
+  }
+  static void unpack(const int32_t* packed, int32_t* first, int32_t* second) {
+    Row<P>::load(packed).store(first);
+    Row<P>().store(second);
+    std::memcpy(second + kOwn, packed + P, (kPacked - P) * sizeof(int32_t));
+  }
 
   // Both planes' sums to those over y = -1 and those over y = +1.
   static void unfold(const int32_t* first, const int32_t* second, int32_t* out) {
@@ -125,9 +152,10 @@ class KernelsOf final : public Kernels {
   static constexpr size_t kRow = kKind == RowKind::kSplit ? 2 * P : P;
   static constexpr size_t kAdded = kFolded ? P : kRow;  // lanes that a document adds
   static constexpr size_t kFeature = kFolded ? 2 * Fold<P>::kPlane : 256 * kRow + 128;
+  static constexpr size_t kPacked = kFolded ? Fold<P>::kPacked : kRow;
 
  public:
-  KernelsOf() : Kernels(kRow, kFeature) {}
+  KernelsOf() : Kernels(kRow, kFeature, kPacked) {}
 
   void clear(size_t bins, int32_t* hist) const override {
     std::fill_n(hist, bins * kAdded, 0);
@@ -138,6 +166,24 @@ class KernelsOf final : public Kernels {
     for (size_t k = 0; k < bins * kAdded; ++k) hist[k] -= part[k];
     if constexpr (kFolded)
       for (size_t k = Fold<P>::kPlane; k < Fold<P>::kPlane + bins * kAdded; ++k) hist[k] -= part[k];
+  }
+
+  void pack(const int32_t* hist, size_t bins, int32_t* packed) const override {
+    if constexpr (kFolded) {
+      for (size_t b = 0; b < bins; ++b)
+        Fold<P>::pack(hist + b * P, hist + Fold<P>::kPlane + b * P, packed + b * kPacked);
+    } else {
+      std::copy_n(hist, bins * kRow, packed);
+    }
+  }
+
+  void unpack(const int32_t* packed, size_t bins, int32_t* hist) const override {
+    if constexpr (kFolded) {
+      for (size_t b = 0; b < bins; ++b)
+        Fold<P>::unpack(packed + b * kPacked, hist + b * P, hist + Fold<P>::kPlane + b * P);
+    } else {
+      std::copy_n(packed, bins * kRow, hist);
+    }
   }
 
   void rows(const WeightTable& weights, const uint8_t* flip, const Documents& documents, size_t begin,
@@ -289,7 +335,7 @@ class KernelsOf final : public Kernels {
 
   // Whether bins begin..end have no weight.
   static bool are_empty(const int32_t* hist, size_t begin, size_t end) {
-    Row<kAdded> any = {};
+    Row<kAdded> any;
     for (size_t b = begin; b < end; ++b) {
       any.merge(Row<kAdded>::load(hist + b * kAdded));
       if constexpr (kFolded) any.merge(Row<kAdded>::load(hist + Fold<P>::kPlane + b * kAdded));

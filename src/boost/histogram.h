@@ -63,10 +63,14 @@ class Kernels {
 
   size_t lanes() const { return lanes_; }  // int32 a bin
   size_t feature_size() const { return feature_size_; }
+  size_t packed_lanes() const { return packed_lanes_; }  // int32 a bin of a packed histogram
 
   // The first `bins` bins of one feature: hist = 0, and hist -= part.
   virtual void clear(size_t bins, int32_t* hist) const = 0;
   virtual void subtract(const int32_t* part, size_t bins, int32_t* hist) const = 0;
+  // To keep it: packed[bins][packed_lanes()], and back.
+  virtual void pack(const int32_t* hist, size_t bins, int32_t* packed) const = 0;
+  virtual void unpack(const int32_t* packed, size_t bins, int32_t* hist) const = 0;
   // The fixed-point rows of documents begin..begin+count of `documents`; those with flip != 0 have their y
   // negated (kSigned only). `out` has room for lanes() values a document; the two below take it as it is.
   virtual void rows(const WeightTable& weights, const uint8_t* flip, const Documents& documents, size_t begin,
@@ -88,9 +92,11 @@ class Kernels {
   virtual int32_t positive_sum(const Sums& sums, size_t label) const = 0;
 
  protected:
-  Kernels(size_t lanes, size_t feature_size) : lanes_(lanes), feature_size_(feature_size) {}
+  Kernels(size_t lanes, size_t feature_size, size_t packed_lanes)
+      : lanes_(lanes), feature_size_(feature_size), packed_lanes_(packed_lanes) {}
   size_t lanes_;
   size_t feature_size_;
+  size_t packed_lanes_;
 };
 
 std::unique_ptr<Kernels> make_kernels(size_t labels, RowKind kind);

@@ -31,8 +31,9 @@ class ProductLearner final : public RoundLearner {
       };
       toggle();  // `leaf` is now the product of the other terms
       const Documents documents = {nullptr, leaf.size()};
-      const FoundCut found = full ? searcher_.search_all(documents, leaf.data(), criterion)
-                                  : searcher_.search(documents, leaf.data(), criterion);
+      const FoundCut found =
+          full ? searcher_.search_all(documents, leaf.data(), criterion, nullptr, nullptr).first
+               : searcher_.search(documents, leaf.data(), criterion);
       if (first) set_votes(found.total, nullptr, round);  // the constant learner
       first = false;
       const double edge = found.found ? searcher_.edge(found, criterion) : 0;

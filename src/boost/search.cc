@@ -41,7 +41,11 @@ Searcher::Searcher(const BinnedDataset& bins, const BinCuts& cuts, const WeightT
       arms_per_pull_(arms_per_pull),
       random_(random),
       context_(context),
-      scratch_(static_cast<size_t>(context.threads())) {}
+      scratch_(static_cast<size_t>(context.threads())),
+      packed_begin_{0} {
+  for (size_t j = 0; j < bins.features(); ++j)
+    packed_begin_.push_back(packed_begin_.back() + cuts.bins(j) * kernels_->packed_lanes());
+}
 
 void Searcher::add_columns(size_t t, const int32_t* rows, const Documents& documents, size_t begin,
                            size_t count, int32_t* hist) const {
@@ -74,16 +78,13 @@ void Searcher::gather_tiles(size_t first, size_t last, const Documents& document
   }
 }
 
-void Searcher::scan_tile(size_t t, const int32_t* hist, const Criterion& criterion, FoundCut& best) const {
-  best.total = kernels_->total(hist, cuts_.bins(t * 8));
-  for (size_t j = t * 8; j < tile_end(t); ++j, hist += kernels_->feature_size()) {
-    const BestCut cut = kernels_->best_cut(hist, cuts_.bins(j), best.total, criterion);
-    if (!cut.found || (best.found && cut.value <= best.value)) continue;
-    best.found = true;
-    best.value = cut.value;
-    best.cut = {static_cast<uint32_t>(j), cut.bin};
-    best.below = kernels_->total(hist, cut.bin + size_t{1});
-  }
+void Searcher::scan_feature(size_t j, const int32_t* hist, const Criterion& criterion, FoundCut& best) const {
+  const BestCut cut = kernels_->best_cut(hist, cuts_.bins(j), best.total, criterion);
+  if (!cut.found || (best.found && cut.value <= best.value)) return;
+  best.found = true;
+  best.value = cut.value;
+  best.cut = {static_cast<uint32_t>(j), cut.bin};
+  best.below = kernels_->total(hist, cut.bin + size_t{1});
 }
 
 void Searcher::clear_tile(size_t t, int32_t* hist) const {
@@ -92,18 +93,12 @@ void Searcher::clear_tile(size_t t, int32_t* hist) const {
     kernels_->clear(j < bins_.features() ? cuts_.bins(j) : 1, hist);
 }
 
-void Searcher::subtract_tile(size_t t, const int32_t* part, int32_t* hist) const {
-  const size_t size = kernels_->feature_size();
-  for (size_t j = t * 8; j < tile_end(t); ++j, part += size, hist += size)
-    kernels_->subtract(part, cuts_.bins(j), hist);
-}
-
 // Group g of G has a run of neighbouring tiles, which share cache lines.
 std::pair<FoundCut, FoundCut> Searcher::search_group(const Documents& documents, const uint8_t* flip,
-                                                     const Criterion& criterion, int32_t* hist,
+                                                     const Criterion& criterion, int32_t* keep,
                                                      int32_t* parent, size_t group, size_t groups) {
   constexpr size_t kTilesOfPanel = BinnedDataset::kPanel / 8;
-  const size_t tile_size = 8 * kernels_->feature_size();
+  const size_t feature_size = kernels_->feature_size();
   const size_t first_tile = tiles() * group / groups;
   const size_t last_tile = tiles() * (group + 1) / groups;
   Scratch& own = scratch_[group];
@@ -114,24 +109,33 @@ std::pair<FoundCut, FoundCut> Searcher::search_group(const Documents& documents,
     const size_t count = std::min(row_block(), documents.count - begin);
     kernels_->rows(weights_, flip, documents, begin, count, rows);
     for (size_t t = first_tile, gathered = first_tile; t < last_tile; ++t) {
-      int32_t* tile = hist != nullptr ? hist + t * tile_size : sized(own.tile, tile_size);
-      if (begin == 0) clear_tile(t, tile);
+      int32_t* hist = documents.count > row_block() ? hist_.data() + t * 8 * feature_size
+                                                    : sized(own.tile, 8 * feature_size);
+      if (begin == 0) clear_tile(t, hist);
       if (bins_.layout() == BinLayout::kColumns) {
-        add_columns(t, rows, documents, begin, count, tile);
+        add_columns(t, rows, documents, begin, count, hist);
       } else {
         if (t == first_tile || t % kTilesOfPanel == 0) {
           gathered = t;
           gather_tiles(t, std::min(last_tile, t / kTilesOfPanel * kTilesOfPanel + kTilesOfPanel), documents,
                        begin, count, sized(own.bins, kTilesOfPanel * gathered_stride()));
         }
-        kernels_->add_tile(rows, own.bins.data() + (t - gathered) * gathered_stride(), count, tile);
+        kernels_->add_tile(rows, own.bins.data() + (t - gathered) * gathered_stride(), count, hist);
       }
       if (begin + count < documents.count) continue;
-      scan_tile(t, tile, criterion, found.first);
-      if (parent == nullptr) continue;
-      int32_t* rest = parent + t * tile_size;
-      subtract_tile(t, tile, rest);
-      scan_tile(t, rest, criterion, found.second);
+      for (size_t j = t * 8; j < tile_end(t); ++j, hist += feature_size) {
+        const size_t bins = cuts_.bins(j);
+        if (j == first_tile * 8) found.first.total = kernels_->total(hist, bins);
+        scan_feature(j, hist, criterion, found.first);
+        if (keep != nullptr) kernels_->pack(hist, bins, keep + packed_begin_[j]);
+        if (parent == nullptr) continue;
+        int32_t* rest = sized(own.rest, feature_size);
+        kernels_->unpack(parent + packed_begin_[j], bins, rest);
+        kernels_->subtract(hist, bins, rest);
+        if (j == first_tile * 8) found.second.total = kernels_->total(rest, bins);
+        scan_feature(j, rest, criterion, found.second);
+        kernels_->pack(rest, bins, parent + packed_begin_[j]);
+      }
     }
     begin += count;
   } while (begin < documents.count);
@@ -139,26 +143,21 @@ std::pair<FoundCut, FoundCut> Searcher::search_group(const Documents& documents,
 }
 
 std::pair<FoundCut, FoundCut> Searcher::search_all(const Documents& documents, const uint8_t* flip,
-                                                   const Criterion& criterion, int32_t* hist,
+                                                   const Criterion& criterion, int32_t* keep,
                                                    int32_t* parent) {
-  require(hist != nullptr || documents.count <= row_block(), "many documents need a histogram");
+  if (documents.count > row_block()) sized(hist_, histogram_size());
   // A parent's histogram is as much work as some hundred documents.
   const size_t work = (documents.count + (parent != nullptr ? 256 : 0)) * bins_.features();
   const size_t groups = work > kWorthThreads ? std::min(tiles(), static_cast<size_t>(context_.threads())) : 1;
   std::vector<std::pair<FoundCut, FoundCut>> found(groups);
   context_.pool().run(groups, [&](size_t group) {
-    found[group] = search_group(documents, flip, criterion, hist, parent, group, groups);
+    found[group] = search_group(documents, flip, criterion, keep, parent, group, groups);
   });
   for (size_t group = 1; group < groups; ++group) {
     keep_better(found[0].first, found[group].first);
     keep_better(found[0].second, found[group].second);
   }
   return found[0];
-}
-
-FoundCut Searcher::search_all(const Documents& documents, const uint8_t* flip, const Criterion& criterion) {
-  own_hist_.resize(histogram_size());
-  return search_all(documents, flip, criterion, own_hist_.data(), nullptr).first;
 }
 
 FoundCut Searcher::search_drawn(const Documents& documents, const uint8_t* flip, const Criterion& criterion) {
@@ -202,7 +201,8 @@ FoundCut Searcher::search_drawn(const Documents& documents, const uint8_t* flip,
 }
 
 FoundCut Searcher::search(const Documents& documents, const uint8_t* flip, const Criterion& criterion) {
-  return has_bandit() ? search_drawn(documents, flip, criterion) : search_all(documents, flip, criterion);
+  return has_bandit() ? search_drawn(documents, flip, criterion)
+                      : search_all(documents, flip, criterion, nullptr, nullptr).first;
 }
 
 double Searcher::edge(const FoundCut& cut, const Criterion& criterion) const {

@@ -32,14 +32,14 @@ class Searcher {
   const Kernels& kernels() const { return *kernels_; }
   const Context& context() const { return context_; }
   bool has_bandit() const { return bandit_ != nullptr; }
-  size_t histogram_size() const { return tiles() * 8 * kernels_->feature_size(); }  // int32, all features
+  // int32 of the histograms of all features: to add to, and packed.
+  size_t histogram_size() const { return tiles() * 8 * kernels_->feature_size(); }
+  size_t packed_size() const { return packed_begin_.back(); }
 
-  // Over all features. Fills `hist`, which may be null for up to kFew documents; a `parent` histogram becomes
-  // parent - hist, which is searched too.
+  // Over all features. Packs the histograms into `keep`, which may be null; a packed `parent` becomes parent
+  // - these, which is searched too.
   std::pair<FoundCut, FoundCut> search_all(const Documents& documents, const uint8_t* flip,
-                                           const Criterion& criterion, int32_t* hist, int32_t* parent);
-  // The same over all features, with a histogram of its own.
-  FoundCut search_all(const Documents& documents, const uint8_t* flip, const Criterion& criterion);
+                                           const Criterion& criterion, int32_t* keep, int32_t* parent);
   // Over features drawn from the bandit, which is paid.
   FoundCut search_drawn(const Documents& documents, const uint8_t* flip, const Criterion& criterion);
   // search_drawn with a bandit, else search_all.
@@ -52,7 +52,8 @@ class Searcher {
   struct Scratch {
     AlignedVector<int32_t> rows;
     AlignedVector<uint8_t> bins;
-    AlignedVector<int32_t> tile;   // the histogram of one, where none is kept
+    AlignedVector<int32_t> tile;   // the histograms of one, where all documents are in one block
+    AlignedVector<int32_t> rest;   // of one feature, for the other documents of a parent
     AlignedVector<int32_t> drawn;  // the histograms of drawn features
   };
 
@@ -66,10 +67,9 @@ class Searcher {
                    int32_t* hist) const;
   size_t tile_end(size_t t) const { return std::min(t * 8 + 8, bins_.features()); }
   void clear_tile(size_t t, int32_t* hist) const;
-  void subtract_tile(size_t t, const int32_t* part, int32_t* hist) const;
-  void scan_tile(size_t t, const int32_t* hist, const Criterion& criterion, FoundCut& best) const;
+  void scan_feature(size_t j, const int32_t* hist, const Criterion& criterion, FoundCut& best) const;
   std::pair<FoundCut, FoundCut> search_group(const Documents& documents, const uint8_t* flip,
-                                             const Criterion& criterion, int32_t* hist, int32_t* parent,
+                                             const Criterion& criterion, int32_t* keep, int32_t* parent,
                                              size_t group, size_t groups);
 
   static constexpr size_t kRowBytes = kFew * kMostLanes * 4;  // of a block of rows: they stay in the L2 cache
@@ -81,8 +81,9 @@ class Searcher {
   size_t arms_per_pull_;
   Random* random_;
   const Context& context_;
-  std::vector<Scratch> scratch_;  // per group
-  AlignedVector<int32_t> own_hist_;
+  std::vector<Scratch> scratch_;      // per group
+  AlignedVector<int32_t> hist_;       // of all features, where documents come in several blocks
+  std::vector<size_t> packed_begin_;  // of each feature
 };
 
 }  // namespace tunemix::boost

@@ -48,7 +48,7 @@ class TreeLearner final : public RoundLearner {
   TreeLearner(const AdaBoostOptions& options, Searcher& searcher)
       : options_(options),
         searcher_(searcher),
-        slots_(searcher.histogram_size(), slot_count(options, searcher)) {}
+        slots_(searcher.packed_size(), slot_count(options, searcher)) {}
 
   BoostRound fit(bool full, std::span<uint8_t> leaf) override {
     full_ = full || !searcher_.has_bandit();
@@ -76,12 +76,13 @@ class TreeLearner final : public RoundLearner {
   }
 
  private:
-  // Slots may take a fifth of what the bins take, and 24 bytes a document. Under a bandit every search has
-  // its own features, so there is nothing to keep.
+  // Histograms may take a fifth of what the bins take, and 20 bytes a document; those that are added to come
+  // first. Under a bandit every search has its own features, so there is nothing to keep.
   static size_t slot_count(const AdaBoostOptions& options, const Searcher& searcher) {
     const size_t values = searcher.bins().documents() * searcher.bins().features();
-    const size_t bytes = std::max(kLeastSlotBytes, values / 5 + searcher.bins().documents() * 24);
-    const size_t fit = bytes / (searcher.histogram_size() * sizeof(int32_t));
+    const size_t bytes = std::max(kLeastSlotBytes, values / 5 + searcher.bins().documents() * 20);
+    const size_t added_to = searcher.histogram_size() * sizeof(int32_t);
+    const size_t fit = bytes > added_to ? (bytes - added_to) / (searcher.packed_size() * sizeof(int32_t)) : 0;
     const size_t wanted = searcher.has_bandit() ? 3 : static_cast<size_t>(options.leaves) + 1;
     return std::min(wanted, std::max<size_t>(3, fit));
   }
