@@ -20,6 +20,27 @@ struct Row {
   typedef int32_t Vector __attribute__((vector_size(kBytes), aligned(4), may_alias));
   Vector part[kParts] = {};
 
+  // Of weights, rounded down after adding the offset.
+  static Row fixed_point(const float* weights, float scale, float offset) {
+    int32_t q[R];
+    for (size_t l = 0; l < R; ++l) q[l] = boost::fixed_point(weights[l], scale, offset);
+    return load(q);
+  }
+  // Lane l from lane from[l].
+  Row shuffled(const int32_t* from) const {
+#if __has_builtin(__builtin_shuffle)
+    if constexpr (kParts == 1) {
+      Row row;
+      row.part[0] = __builtin_shuffle(part[0], load(from).part[0]);
+      return row;
+    }
+#endif
+    int32_t before[R];
+    int32_t after[R];
+    store(before);
+    for (size_t l = 0; l < R; ++l) after[l] = before[from[l]];
+    return load(after);
+  }
   static Row load(const int32_t* p) {
     Row row;
     for (size_t k = 0; k < kParts; ++k) row.part[k] = *reinterpret_cast<const Vector*>(p + k * kBytes / 4);
@@ -47,6 +68,22 @@ struct Row {
     for (size_t k = 0; k < kParts; ++k) *reinterpret_cast<Vector*>(p + k * kBytes / 4) += part[k];
   }
 };
+
+// The lanes of `a`, then those of `b`.
+template <size_t R>
+Row<2 * R> joined(const Row<R>& a, const Row<R>& b) {
+  Row<2 * R> row;
+  if constexpr (Row<2 * R>::kParts == 2 * Row<R>::kParts) {
+    std::copy_n(a.part, Row<R>::kParts, row.part);
+    std::copy_n(b.part, Row<R>::kParts, row.part + Row<R>::kParts);
+  } else {
+    row.part[0] = [&]<size_t... kLane>(std::index_sequence<kLane...>) {
+      return __builtin_shufflevector(a.part[0], b.part[0], kLane...);
+    }
+    (std::make_index_sequence<2 * R>());
+  }
+  return row;
+}
 
 // The sum in a fixed order, so that it is the same for any vector width.
 template <size_t P, typename T>
@@ -188,43 +225,11 @@ class KernelsOf final : public Kernels {
 
   void rows(const WeightTable& weights, const uint8_t* flip, const Documents& documents, size_t begin,
             size_t count, int32_t* out) const override {
-    const auto scale = static_cast<float>(kOne / weights.sum());
-    const uint8_t* labels = weights.label();
-    const auto make_row = [&](size_t k, size_t i) {
-      const float* w = weights.row(i);
-      const float offset = rounding_offset(i);
-      int32_t q[P];
-      for (size_t l = 0; l < P; ++l) q[l] = fixed_point(w[l], scale, offset);
-      const uint8_t label = labels[i];
-      int32_t* row = out + k * kAdded;
-      if constexpr (kFolded) {
-        std::copy_n(q, P, row);
-        const bool second = label >= Fold<P>::kFree;
-        row[Fold<P>::kOwn + label - (second ? Fold<P>::kFree : 0)] = q[label];
-        out[count * kAdded + k] = second ? static_cast<int32_t>(Fold<P>::kPlane) : 0;
-      } else if constexpr (kKind == RowKind::kSplit) {
-        std::copy_n(q, P, row);
-        std::fill_n(row + P, P, 0);
-        std::swap(row[label], row[P + label]);
-      } else {
-        // Negates those with y = -1: all but the label's, or just that.
-        const int32_t negative = flip != nullptr && flip[i] != 0 ? 0 : -1;
-        for (size_t l = 0; l < P; ++l) row[l] = (q[l] ^ negative) - negative;
-        row[label] = -row[label];
-      }
-    };
-    if (documents.index == nullptr) {
-      for (size_t k = 0; k < count; ++k) make_row(k, begin + k);
-      return;
-    }
-    constexpr size_t kAhead = 24;  // documents to prefetch ahead
-    const uint32_t* index = documents.index + begin;
-    const size_t prefetched = count - std::min(count, kAhead);
-    for (size_t k = 0; k < prefetched; ++k) {
-      __builtin_prefetch(weights.row(index[k + kAhead]));
-      make_row(k, index[k]);
-    }
-    for (size_t k = prefetched; k < count; ++k) make_row(k, index[k]);
+    const RowMaker maker(weights, flip);
+    for_documents(weights, documents, begin, count, [=](size_t k, size_t i) {
+      maker.row(i).store(out + k * kAdded);
+      if constexpr (kFolded) out[count * kAdded + k] = static_cast<int32_t>(maker.plane(i));
+    });
   }
 
   void add_tile(const int32_t* rows, const uint8_t* tile, size_t count, int32_t* hist) const override {
@@ -234,13 +239,16 @@ class KernelsOf final : public Kernels {
 
   void add_columns(const int32_t* rows, std::span<const uint8_t* const> columns, const Documents& documents,
                    size_t begin, size_t count, int32_t* hist) const override {
-    size_t c = 0;
-    for (; c + 4 <= columns.size(); c += 4)
-      add_some_columns<4>(rows, columns.data() + c, documents, begin, count, hist + c * feature_size());
-    for (; c + 2 <= columns.size(); c += 2)
-      add_some_columns<2>(rows, columns.data() + c, documents, begin, count, hist + c * feature_size());
-    for (; c < columns.size(); ++c)
-      add_some_columns<1>(rows, columns.data() + c, documents, begin, count, hist + c * feature_size());
+    for_columns(columns, hist, [&]<size_t C>(const uint8_t* const* column, int32_t* to) {
+      add_some_columns<C>(rows, column, documents, begin, count, to);
+    });
+  }
+
+  void add_drawn(const WeightTable& weights, const uint8_t* flip, std::span<const uint8_t* const> columns,
+                 const Documents& documents, size_t begin, size_t count, int32_t* hist) const override {
+    for_columns(columns, hist, [&]<size_t C>(const uint8_t* const* column, int32_t* to) {
+      add_some_drawn<C>(weights, flip, column, documents, begin, count, to);
+    });
   }
 
   BestCut best_cut(const int32_t* hist, size_t bins, const Sums& total,
@@ -320,6 +328,103 @@ class KernelsOf final : public Kernels {
     for (size_t f = 0; f < 8; ++f) values.add_to(hist + f * kFeature + bin_offset(f));
   }
 
+  // Calls body(columns, where they are added to) for all of them, up to four at a time.
+  template <typename Body>
+  static void for_columns(std::span<const uint8_t* const> columns, int32_t* hist, Body body) {
+    size_t c = 0;
+    for (; c + 4 <= columns.size(); c += 4)
+      body.template operator()<4>(columns.data() + c, hist + c * kFeature);
+    for (; c + 2 <= columns.size(); c += 2)
+      body.template operator()<2>(columns.data() + c, hist + c * kFeature);
+    for (; c < columns.size(); ++c) body.template operator()<1>(columns.data() + c, hist + c * kFeature);
+  }
+
+  // Calls body(k, document) for the k-th of `count` documents, with their weights on the way.
+  template <typename Body>
+  static void for_documents(const WeightTable& weights, const Documents& documents, size_t begin,
+                            size_t count, Body body) {
+    if (documents.index == nullptr) {
+      for (size_t k = 0; k < count; ++k) body(k, begin + k);
+      return;
+    }
+    constexpr size_t kAhead = 24;  // documents to prefetch ahead
+    const uint32_t* index = documents.index + begin;
+    const size_t prefetched = count - std::min(count, kAhead);
+    for (size_t k = 0; k < prefetched; ++k) {
+      __builtin_prefetch(weights.row(index[k + kAhead]));
+      body(k, index[k]);
+    }
+    for (size_t k = prefetched; k < count; ++k) body(k, index[k]);
+  }
+
+  // The fixed-point rows of documents.
+  class RowMaker {
+   public:
+    RowMaker(const WeightTable& weights, const uint8_t* flip)
+        : weights_(weights.row(0)),
+          labels_(weights.label()),
+          flip_(flip),
+          scale_(static_cast<float>(kOne / weights.sum())) {}
+
+    Row<kAdded> row(size_t i) const {
+      const Row<P> q = Row<P>::fixed_point(weights_ + i * P, scale_, rounding_offset(i));
+      const uint8_t label = labels_[i];
+      if constexpr (kFolded) {
+        return q.shuffled(kFold[label].data());
+      } else if constexpr (kKind == RowKind::kSplit) {
+        const Row<P> own = Row<P>::load(kOwn[label].data());
+        Row<P> positive = q;
+        Row<P> negative = q;
+        for (size_t k = 0; k < Row<P>::kParts; ++k) {
+          positive.part[k] &= own.part[k];
+          negative.part[k] &= ~own.part[k];
+        }
+        return joined(negative, positive);
+      } else {
+        // Negates those with y = -1: all but the label's, or just that.
+        const int32_t flipped = flip_ != nullptr && flip_[i] != 0 ? 0 : -1;
+        Row<P> sign = Row<P>::load(kOwn[label].data());
+        Row<P> result = q;
+        for (size_t k = 0; k < Row<P>::kParts; ++k) {
+          sign.part[k] ^= flipped;
+          result.part[k] = (result.part[k] ^ sign.part[k]) - sign.part[k];
+        }
+        return result;
+      }
+    }
+    // Where the plane of the document begins.
+    size_t plane(size_t i) const { return kFolded ? kPlaneOf[labels_[i]] : 0; }
+
+   private:
+    using Lanes = std::array<int32_t, P>;
+    static constexpr std::array<uint32_t, P> kPlaneOf = [] {
+      std::array<uint32_t, P> planes = {};
+      for (size_t label = Fold<P>::kFree; label < P; ++label) planes[label] = Fold<P>::kPlane;
+      return planes;
+    }();
+    // By label: all bits in its own lane.
+    static constexpr std::array<Lanes, P> kOwn = [] {
+      std::array<Lanes, P> lanes = {};
+      for (size_t label = 0; label < P; ++label) lanes[label][label] = -1;
+      return lanes;
+    }();
+    // By label: where the lanes of a folded row come from. Weights beyond the labels are 0.
+    static constexpr std::array<Lanes, P> kFold = [] {
+      std::array<Lanes, P> lanes = {};
+      for (size_t label = 0; label < P; ++label) {
+        for (size_t l = 0; l < P; ++l) lanes[label][l] = static_cast<int32_t>(l);
+        if (label < Fold<P>::kOwn)
+          lanes[label][Fold<P>::kOwn + label % Fold<P>::kFree] = static_cast<int32_t>(label);
+      }
+      return lanes;
+    }();
+
+    const float* weights_;
+    const uint8_t* labels_;
+    const uint8_t* flip_;
+    float scale_;
+  };
+
   template <size_t C>
   static void add_some_columns(const int32_t* rows, const uint8_t* const* columns, const Documents& documents,
                                size_t begin, size_t count, int32_t* hist) {
@@ -331,6 +436,19 @@ class KernelsOf final : public Kernels {
       int32_t* first = hist + plane(rows, count, k);
       for (size_t c = 0; c < C; ++c) values.add_to(first + c * kFeature + column[c][i] * kAdded);
     }
+  }
+
+  template <size_t C>
+  static void add_some_drawn(const WeightTable& weights, const uint8_t* flip, const uint8_t* const* columns,
+                             const Documents& documents, size_t begin, size_t count, int32_t* hist) {
+    std::array<const uint8_t*, C> column;
+    std::copy_n(columns, C, column.begin());
+    const RowMaker maker(weights, flip);
+    for_documents(weights, documents, begin, count, [=](size_t, size_t i) {
+      const Row<kAdded> values = maker.row(i);
+      int32_t* first = hist + maker.plane(i);
+      for (size_t c = 0; c < C; ++c) values.add_to(first + c * kFeature + column[c][i] * kAdded);
+    });
   }
 
   // Whether bins begin..end have no weight.

@@ -80,6 +80,10 @@ class Kernels {
   // hist[columns][256] += rows, the bin of document i in column c being columns[c][i].
   virtual void add_columns(const int32_t* rows, std::span<const uint8_t* const> columns,
                            const Documents& documents, size_t begin, size_t count, int32_t* hist) const = 0;
+  // The same from the weights themselves: rows() and add_columns() in one.
+  virtual void add_drawn(const WeightTable& weights, const uint8_t* flip,
+                         std::span<const uint8_t* const> columns, const Documents& documents, size_t begin,
+                         size_t count, int32_t* hist) const = 0;
   virtual BestCut best_cut(const int32_t* hist, size_t bins, const Sums& total,
                            const Criterion& criterion) const = 0;
   // Over the first `bins` bins.

@@ -172,13 +172,9 @@ FoundCut Searcher::search_drawn(const Documents& documents, const uint8_t* flip,
   context_.pool().run(groups, [&](size_t group) {
     Scratch& own = scratch_[group];
     own.drawn.assign(size, 0);
-    int32_t* rows = sized(own.rows, kRowBytes / 4);
-    const size_t end = std::min((group + 1) * share, documents.count);
-    for (size_t begin = group * share; begin < end; begin += row_block()) {
-      const size_t count = std::min(row_block(), end - begin);
-      kernels_->rows(weights_, flip, documents, begin, count, rows);
-      kernels_->add_columns(rows, columns, documents, begin, count, own.drawn.data());
-    }
+    const size_t begin = std::min(group * share, documents.count);
+    const size_t end = std::min(begin + share, documents.count);
+    kernels_->add_drawn(weights_, flip, columns, documents, begin, end - begin, own.drawn.data());
   });
   int32_t* hist = scratch_[0].drawn.data();
   for (size_t group = 1; group < groups; ++group)
