@@ -24,10 +24,18 @@ struct Mask {
   Bits part[kParts];
 };
 
-// In as many registers as the machine needs for eight.
+// In as many registers as the machine needs for eight. Copied register by register: the compiler would copy
+// the whole in smaller pieces, and then wait for these to be read again as one.
 class V {
  public:
   V() = default;
+  TUNEMIX_LANES V(const V& x) {
+    for (size_t k = 0; k < kParts; ++k) part[k] = x.part[k];
+  }
+  TUNEMIX_LANES V& operator=(const V& x) {
+    for (size_t k = 0; k < kParts; ++k) part[k] = x.part[k];
+    return *this;
+  }
   TUNEMIX_LANES V(double x) {
     for (size_t k = 0; k < kParts; ++k) part[k] = x - Part{};
   }
@@ -78,11 +86,13 @@ TUNEMIX_LANES Part load_part(const double* p) {
 }
 TUNEMIX_LANES V load(const double* p) {
   V x;
-  std::memcpy(&x, p, sizeof x);
+  for (size_t k = 0; k < kParts; ++k) x.part[k] = load_part(p + k * kPartWidth);
   return x;
 }
 TUNEMIX_LANES void store_part(double* p, Part x) { std::memcpy(p, &x, sizeof x); }
-TUNEMIX_LANES void store(double* p, const V& x) { std::memcpy(p, &x, sizeof x); }
+TUNEMIX_LANES void store(double* p, const V& x) {
+  for (size_t k = 0; k < kParts; ++k) store_part(p + k * kPartWidth, x.part[k]);
+}
 // x where the mask is set, else y.
 TUNEMIX_LANES V select(const Mask& mask, V x, const V& y) {
   for (size_t k = 0; k < kParts; ++k) x.part[k] = mask.part[k] ? x.part[k] : y.part[k];
