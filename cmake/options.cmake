@@ -31,9 +31,10 @@ endif()
 # Contraction to fused multiply-adds would make results depend on the machine's instructions.
 # No result depends on errno or on floating-point traps, and square roots are vectorised only without them.
 target_compile_options(tunemix_flags INTERFACE -ffp-contract=off -fno-math-errno -fno-trapping-math)
-if(TUNEMIX_NATIVE)
-  target_compile_options(tunemix_flags INTERFACE -march=native)
-endif()
+# A target may be compiled for an INSTRUCTION_SET of its own.
+set(own "$<TARGET_PROPERTY:INSTRUCTION_SET>")
+set(native $<$<BOOL:${TUNEMIX_NATIVE}>:-march=native>)
+target_compile_options(tunemix_flags INTERFACE $<IF:$<BOOL:${own}>,-march=${own},${native}>)
 # Sanitizer builds are compiled with little optimisation: they are built more often than they compute.
 if(TUNEMIX_SANITIZE STREQUAL "address")
   add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g1)
