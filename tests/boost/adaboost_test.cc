@@ -205,14 +205,13 @@ TEST(AgainstPlain, StumpAndProduct) {
   }
 }
 
-TEST(AgainstPlain, TreeOfBothGrowths) {
+void expect_trees_as_plain(const Dataset& data, size_t labels, int rounds) {
   const Context context(2);
   for (const bool energy : {false, true}) {
-    const Dataset data = random_dataset(60, 11, 4, energy ? 7 : 8);
     AdaBoostTrainer trainer(
         data, with({{"leaves", "7"}, {"growth", energy ? "energy" : "edge"}, {"shrinkage", "0.7"}}), context);
-    for (int t = 0; t < 8; ++t) {
-      const PlainLearner plain(data, trainer, 4, context);
+    for (int t = 0; t < rounds; ++t) {
+      const PlainLearner plain(data, trainer, labels, context);
       const PlainLearner::Tree expected = plain.tree(7, energy);
       ASSERT_EQ(trainer.step(1), 1);
       const AdaBoostModel model = trainer.model();
@@ -220,7 +219,7 @@ TEST(AgainstPlain, TreeOfBothGrowths) {
       double edge = 0;
       for (size_t k = 0; k < expected.leaves.size(); ++k) {
         edge += plain.edge(expected.leaves[k]);
-        for (size_t l = 0; l < 4; ++l) {
+        for (size_t l = 0; l < labels; ++l) {
           int64_t sum = 0;
           for (const size_t i : expected.leaves[k]) sum += plain.weight(i, l) * plain.y(i, l);
           EXPECT_EQ((model.round(t).votes[k] >> l & 1) != 0, sum > 0);
@@ -229,6 +228,13 @@ TEST(AgainstPlain, TreeOfBothGrowths) {
       EXPECT_NEAR(model.round(t).edge, edge / boost::kOne, 1e-12);
     }
   }
+}
+
+// Of a few documents, and of enough that histograms are kept from leaf to leaf.
+TEST(AgainstPlain, TreesOfBothGrowths) {
+  expect_trees_as_plain(random_dataset(60, 11, 4, 8), 4, 8);
+  expect_trees_as_plain(random_dataset(60, 11, 4, 7), 4, 8);
+  for (const int labels : {3, 5, 7}) expect_trees_as_plain(random_dataset(4000, 3, labels, 9), labels, 2);
 }
 
 // ---- Properties.
