@@ -35,9 +35,9 @@ target_compile_options(tunemix_flags INTERFACE -ffp-contract=off -fno-math-errno
 set(own "$<TARGET_PROPERTY:INSTRUCTION_SET>")
 set(native $<$<BOOL:${TUNEMIX_NATIVE}>:-march=native>)
 target_compile_options(tunemix_flags INTERFACE $<IF:$<BOOL:${own}>,-march=${own},${native}>)
-# Sanitizer builds are compiled with little optimisation: they are built more often than they compute.
+# Sanitizer builds are hardly optimised: they take longer to build than to run, but for waiting threads.
 if(TUNEMIX_SANITIZE STREQUAL "address")
-  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g1)
+  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -O0 -g1)
   add_link_options(-fsanitize=address,undefined)
 elseif(TUNEMIX_SANITIZE STREQUAL "thread")
   add_compile_options(-fsanitize=thread -O1 -g1)

@@ -124,8 +124,7 @@ void histogram(benchmark::State& state) {
   boost::Searcher searcher(bins, cuts, weights, kind, nullptr, 0, nullptr, context);
   const boost::Criterion criterion = {
       state.range(0) == 0 ? boost::CriterionKind::kEdge : boost::CriterionKind::kEnergy, false, 0};
-  for (auto _ : state)
-    searcher.search_all({nullptr, data.documents()}, nullptr, criterion, nullptr, nullptr);
+  for (auto _ : state) searcher.search_all({nullptr, data.documents()}, nullptr, criterion, nullptr, nullptr);
   state.counters["ns/(doc,feature)"] =
       benchmark::Counter(static_cast<double>(data.documents() * data.features()) * 1e-9,
                          benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
