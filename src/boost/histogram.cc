@@ -74,8 +74,10 @@ template <size_t R>
 Row<2 * R> joined(const Row<R>& a, const Row<R>& b) {
   Row<2 * R> row;
   if constexpr (Row<2 * R>::kParts == 2 * Row<R>::kParts) {
-    std::copy_n(a.part, Row<R>::kParts, row.part);
-    std::copy_n(b.part, Row<R>::kParts, row.part + Row<R>::kParts);
+    for (size_t k = 0; k < Row<R>::kParts; ++k) {
+      row.part[k] = a.part[k];
+      row.part[Row<R>::kParts + k] = b.part[k];
+    }
   } else {
     row.part[0] = [&]<size_t... kLane>(std::index_sequence<kLane...>) {
       return __builtin_shufflevector(a.part[0], b.part[0], kLane...);

@@ -108,7 +108,7 @@ void add_smooth(const Prepared& data, size_t begin, size_t end, const Theta& the
         entropy_b -= dp_b * log_p[k];
       }
     }
-    const auto add = [&](CpcTarget target, V value, V by_a, V by_b) {
+    const auto add = [&](CpcTarget target, const V& value, const V& by_a, const V& by_b) {
       V* to = acc + 3 * smooth_index(target);
       to[0] += weight * value;
       to[1] += weight * by_a;
