@@ -32,10 +32,11 @@ endif()
 # No result depends on errno or on floating-point traps, and square roots are vectorised only without them.
 target_compile_options(tunemix_flags INTERFACE -ffp-contract=off -fno-math-errno -fno-trapping-math)
 # A target may be compiled for an INSTRUCTION_SET of its own.
-set(own "$<TARGET_PROPERTY:INSTRUCTION_SET>")
-set(native $<$<BOOL:${TUNEMIX_NATIVE}>:-march=native>)
-target_compile_options(tunemix_flags INTERFACE $<IF:$<BOOL:${own}>,-march=${own},${native}>)
-# Sanitizer builds are hardly optimised: they take longer to build than to run, but for waiting threads.
+set(instruction_set $<TARGET_PROPERTY:INSTRUCTION_SET>)
+target_compile_options(tunemix_flags INTERFACE
+  $<IF:$<BOOL:${instruction_set}>,-march=${instruction_set},$<$<BOOL:${TUNEMIX_NATIVE}>:-march=native>>)
+# Sanitizer builds are hardly optimised, as they take longer to build than to run; under the thread sanitizer running
+# takes longer, so a little.
 if(TUNEMIX_SANITIZE STREQUAL "address")
   add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -O0 -g1)
   add_link_options(-fsanitize=address,undefined)

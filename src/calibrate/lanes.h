@@ -134,7 +134,6 @@ TUNEMIX_LANES V exp(const V& x) {
   V power;  // 2^n
   for (size_t k = 0; k < kParts; ++k)
     power.part[k] = std::bit_cast<Part>((std::bit_cast<Bits>(t.part[k]) + 1023) << 52);
-
   return select(x < -708.0, 0, p * power);
 }
 
