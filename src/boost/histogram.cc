@@ -1,5 +1,9 @@
 #include "boost/histogram.h"
 
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -11,6 +15,15 @@
 
 namespace tunemix::boost {
 namespace {
+
+template <size_t kBytes>
+bool has_bits(const void* vector) {
+  uint64_t words[kBytes / 8];
+  std::memcpy(words, vector, sizeof words);
+  uint64_t bits = 0;
+  for (const uint64_t word : words) bits |= word;
+  return bits != 0;
+}
 
 // A row of R int32 as vectors.
 template <size_t R>
@@ -58,11 +71,7 @@ struct Row {
   bool is_zero() const {
     Vector any = part[0];
     for (size_t k = 1; k < kParts; ++k) any |= part[k];
-    uint64_t words[kBytes / 8];
-    std::memcpy(words, &any, sizeof words);
-    uint64_t bits = 0;
-    for (const uint64_t word : words) bits |= word;
-    return bits == 0;
+    return !has_bits<kBytes>(&any);
   }
   void add_to(int32_t* p) const {
     for (size_t k = 0; k < kParts; ++k) *reinterpret_cast<Vector*>(p + k * kBytes / 4) += part[k];
@@ -87,41 +96,59 @@ Row<2 * R> joined(const Row<R>& a, const Row<R>& b) {
   return row;
 }
 
-// The sum in a fixed order, so that it is the same for any vector width.
-template <size_t P, typename T>
-T reduce(T* values) {
-  for (size_t step = P / 2; step > 0; step /= 2)
-    for (size_t l = 0; l < step; ++l) values[l] += values[l + step];
-  return values[0];
-}
+// Vectors of a width that depends on a template's argument do not work as parameters of functions.
+template <size_t N>
+struct LaneTypes;
+template <>
+struct LaneTypes<4> {
+  typedef int32_t Ints __attribute__((vector_size(16)));
+  typedef float Floats __attribute__((vector_size(16)));
+};
+template <>
+struct LaneTypes<8> {
+  typedef int32_t Ints __attribute__((vector_size(32)));
+  typedef float Floats __attribute__((vector_size(32)));
+};
+template <>
+struct LaneTypes<16> {
+  typedef int32_t Ints __attribute__((vector_size(64)));
+  typedef float Floats __attribute__((vector_size(64)));
+};
 
-// The sums of P rows of P values at once, each in the order of reduce().
-template <size_t P, typename T>
-struct RowSums {
-  typedef T Vector __attribute__((vector_size(P * sizeof(T)), aligned(4), may_alias));
+// N values of 32 bits in a register: one for each of N cuts.
+template <size_t N>
+struct Lanes {
+  using Ints = typename LaneTypes<N>::Ints;
+  using Floats = typename LaneTypes<N>::Floats;
 
-  static void reduce_all(const T (*rows)[P], T* sums) {
-    Vector vectors[P];
-    for (size_t k = 0; k < P; ++k) vectors[k] = *reinterpret_cast<const Vector*>(rows[k]);
-    halve<P>(vectors);
-    *reinterpret_cast<Vector*>(sums) = vectors[0];
+  static Ints absolute(Ints x) { return x < 0 ? -x : x; }
+  static Floats floats(Ints x) { return __builtin_convertvector(x, Floats); }
+  static Floats square_root(Floats x) {
+#if defined(__AVX2__)
+    if constexpr (N == 8) return Floats(_mm256_sqrt_ps(__m256(x)));
+#endif
+#if defined(__SSE2__)
+    if constexpr (N == 4) return Floats(_mm_sqrt_ps(__m128(x)));
+#endif
+    for (size_t k = 0; k < N; ++k) x[k] = std::sqrt(x[k]);
+    return x;
+  }
+
+  // Lane i of vector k becomes lane k of vector i.
+  template <size_t kStep = N / 2>
+  [[gnu::always_inline]] static void transpose(Ints* vectors) {
+    for (size_t k = 0; k < N; ++k)
+      if ((k & kStep) == 0) swap_blocks<kStep>(vectors[k], vectors[k + kStep], std::make_index_sequence<N>());
+    if constexpr (kStep > 1) transpose<kStep / 2>(vectors);
   }
 
  private:
-  // Adds the halves of each run of kRun values, and puts the runs of two neighbouring vectors into one.
-  template <size_t kRun>
-  static void halve(Vector* vectors) {
-    if constexpr (kRun > 1) {
-      for (size_t k = 0; k < kRun / 2; ++k)
-        vectors[k] = added_halves<kRun>(vectors[2 * k], vectors[2 * k + 1], std::make_index_sequence<P>());
-      halve<kRun / 2>(vectors);
-    }
-  }
-  template <size_t kRun, size_t... kLane>
-  static Vector added_halves(Vector a, Vector b, std::index_sequence<kLane...>) {
-    constexpr size_t kHalf = kRun / 2;
-    return __builtin_shufflevector(a, b, (kLane / kHalf * kRun + kLane % kHalf)...) +
-           __builtin_shufflevector(a, b, (kLane / kHalf * kRun + kLane % kHalf + kHalf)...);
+  // The upper kStep lanes of each 2 kStep in `a` against the lower ones in `b`.
+  template <size_t kStep, size_t... kLane>
+  static void swap_blocks(Ints& a, Ints& b, std::index_sequence<kLane...>) {
+    const Ints lower = __builtin_shufflevector(a, b, ((kLane & kStep) == 0 ? kLane : N + kLane - kStep)...);
+    b = __builtin_shufflevector(a, b, ((kLane & kStep) == 0 ? kLane + kStep : N + kLane)...);
+    a = lower;
   }
 };
 
@@ -141,89 +168,27 @@ struct Fold {
   // compete for the same cache sets.
   static constexpr size_t kPlane = 256 * P + 64;
 
-  // Both planes in one row: the sums over labels, the first plane's free lanes, then those of the second.
-  static constexpr size_t kPacked = P + kOwn - kFree;
+  // Both planes of a bin to the kOwn sums of w, then those where y = +1.
   static void pack(const int32_t* first, const int32_t* second, int32_t* packed) {
     Row<P> row = Row<P>::load(second);
     const Row<P> own = Row<P>::load(kOwnLanes.data());
     for (size_t k = 0; k < Row<P>::kParts; ++k) row.part[k] &= own.part[k];
     row.add(Row<P>::load(first));
     row.store(packed);
-    std::memcpy(packed + P, second + kOwn, (kPacked - P) * sizeof(int32_t));
-  }
-  static void unpack(const int32_t* packed, int32_t* first, int32_t* second) {
-    Row<P>::load(packed).store(first);
-    Row<P>().store(second);
-    std::memcpy(second + kOwn, packed + P, (kPacked - P) * sizeof(int32_t));
-  }
-
-  // Both planes' sums to those over y = -1 and those over y = +1.
-  static void unfold(const int32_t* first, const int32_t* second, int32_t* out) {
-    unfold(first, second, out, std::make_index_sequence<P>());
-  }
-
- private:
-  template <size_t... kLane>
-  static void unfold(const int32_t* first, const int32_t* second, int32_t* out,
-                     std::index_sequence<kLane...>) {
-    using Vector = typename Row<P>::Vector;
-    if constexpr (Row<P>::kParts == 1) {
-      constexpr Vector kUsed = {(kLane < kOwn ? -1 : 0)...};
-      const Vector a = *reinterpret_cast<const Vector*>(first);
-      const Vector b = *reinterpret_cast<const Vector*>(second);
-      const Vector positive =
-          __builtin_shufflevector(a, b, (kLane < kFree ? kOwn + kLane : P + (kOwn + kLane - kFree) % P)...) &
-          kUsed;
-      *reinterpret_cast<Vector*>(out) = ((a + b) & kUsed) - positive;
-      *reinterpret_cast<Vector*>(out + P) = positive;
-    } else {
-      for (size_t l = 0; l < P; ++l) {
-        const int32_t positive = l < kFree ? first[kOwn + l] : l < kOwn ? second[kOwn + l - kFree] : 0;
-        out[l] = (l < kOwn ? first[l] + second[l] : 0) - positive;
-        out[P + l] = positive;
-      }
-    }
+    std::memcpy(packed + P, second + kOwn, (kOwn - kFree) * sizeof(int32_t));
   }
 };
 
 template <size_t P, RowKind kKind, bool kFolded = false>
 class KernelsOf final : public Kernels {
-  static constexpr size_t kRow = kKind == RowKind::kSplit ? 2 * P : P;
-  static constexpr size_t kAdded = kFolded ? P : kRow;  // lanes that a document adds
-  static constexpr size_t kFeature = kFolded ? 2 * Fold<P>::kPlane : 256 * kRow + 128;
-  static constexpr size_t kPacked = kFolded ? Fold<P>::kPacked : kRow;
+  static constexpr bool kSplit = kKind == RowKind::kSplit;
+  static constexpr size_t kOwn = kFolded ? Fold<P>::kOwn : P;  // sums of one kind in a packed row
+  static constexpr size_t kPacked = kSplit ? 2 * kOwn : kOwn;
+  static constexpr size_t kAdded = kSplit && !kFolded ? 2 * P : P;  // lanes that a document adds
+  static constexpr size_t kFeature = kFolded ? 2 * Fold<P>::kPlane : 256 * kAdded + 128;
 
  public:
-  KernelsOf() : Kernels(kRow, kFeature, kPacked) {}
-
-  void clear(size_t bins, int32_t* hist) const override {
-    std::fill_n(hist, bins * kAdded, 0);
-    if constexpr (kFolded) std::fill_n(hist + Fold<P>::kPlane, bins * kAdded, 0);
-  }
-
-  void subtract(const int32_t* part, size_t bins, int32_t* hist) const override {
-    for (size_t k = 0; k < bins * kAdded; ++k) hist[k] -= part[k];
-    if constexpr (kFolded)
-      for (size_t k = Fold<P>::kPlane; k < Fold<P>::kPlane + bins * kAdded; ++k) hist[k] -= part[k];
-  }
-
-  void pack(const int32_t* hist, size_t bins, int32_t* packed) const override {
-    if constexpr (kFolded) {
-      for (size_t b = 0; b < bins; ++b)
-        Fold<P>::pack(hist + b * P, hist + Fold<P>::kPlane + b * P, packed + b * kPacked);
-    } else {
-      std::copy_n(hist, bins * kRow, packed);
-    }
-  }
-
-  void unpack(const int32_t* packed, size_t bins, int32_t* hist) const override {
-    if constexpr (kFolded) {
-      for (size_t b = 0; b < bins; ++b)
-        Fold<P>::unpack(packed + b * kPacked, hist + b * P, hist + Fold<P>::kPlane + b * P);
-    } else {
-      std::copy_n(packed, bins * kRow, hist);
-    }
-  }
+  KernelsOf() : Kernels(kSplit ? 2 * P : P, kFeature, kPacked) {}
 
   void rows(const WeightTable& weights, const uint8_t* flip, const Documents& documents, size_t begin,
             size_t count, int32_t* out) const override {
@@ -234,90 +199,130 @@ class KernelsOf final : public Kernels {
     });
   }
 
-  void add_tile(const int32_t* rows, const uint8_t* tile, size_t count, int32_t* hist) const override {
+  void add_tile(const int32_t* rows, const uint8_t* tile, size_t count, int32_t* open) const override {
     for (size_t k = 0; k < count; ++k)
-      add_document(rows + k * kAdded, tile + k * 8, hist + plane(rows, count, k));
+      add_document(rows + k * kAdded, tile + k * 8, open + plane(rows, count, k));
   }
 
   void add_columns(const int32_t* rows, std::span<const uint8_t* const> columns, const Documents& documents,
-                   size_t begin, size_t count, int32_t* hist) const override {
-    for_columns(columns, hist, [&]<size_t C>(const uint8_t* const* column, int32_t* to) {
+                   size_t begin, size_t count, int32_t* open) const override {
+    for_columns(columns, open, [&]<size_t C>(const uint8_t* const* column, int32_t* to) {
       add_some_columns<C>(rows, column, documents, begin, count, to);
     });
   }
 
   void add_drawn(const WeightTable& weights, const uint8_t* flip, std::span<const uint8_t* const> columns,
-                 const Documents& documents, size_t begin, size_t count, int32_t* hist) const override {
-    for_columns(columns, hist, [&]<size_t C>(const uint8_t* const* column, int32_t* to) {
+                 const Documents& documents, size_t begin, size_t count, int32_t* open) const override {
+    for_columns(columns, open, [&]<size_t C>(const uint8_t* const* column, int32_t* to) {
       add_some_drawn<C>(weights, flip, column, documents, begin, count, to);
     });
   }
 
-  BestCut best_cut(const int32_t* hist, size_t bins, const Sums& total,
+  void prefetch(const int32_t* open, size_t bins) const override {
+    constexpr size_t kLine = 64 / sizeof(int32_t);
+    for (size_t k = 0; k < bins * kAdded; k += kLine) {
+      __builtin_prefetch(open + k, 1, 2);
+      if constexpr (kFolded) __builtin_prefetch(open + Fold<P>::kPlane + k, 1, 2);
+    }
+  }
+
+  void take(int32_t* open, size_t bins, int32_t* packed) const override {
+    if constexpr (kFolded) {
+      for (size_t b = 0; b < bins; ++b) {
+        int32_t* first = open + b * P;
+        int32_t* second = first + Fold<P>::kPlane;
+        Fold<P>::pack(first, second, packed + b * kPacked);
+        Row<P>().store(first);
+        Row<P>().store(second);
+      }
+    } else {
+      std::copy_n(open, bins * kPacked, packed);
+      std::fill_n(open, bins * kPacked, 0);
+    }
+  }
+
+  BestCut best_cut(const int32_t* packed, size_t bins, const Sums& total,
                    const Criterion& criterion) const override {
-    if (criterion.pooled)
-      return scan_cuts<1, double>(hist, bins, total,
-                                  [&](const int32_t* below, const int32_t* above, double* out) {
-                                    *out = pooled(below, criterion) + pooled(above, criterion);
-                                  });
-    if (criterion.kind == CriterionKind::kStump) return scan_cuts<P, int32_t>(hist, bins, total, stump_terms);
-    if (criterion.kind == CriterionKind::kEdge) return scan_cuts<P, int32_t>(hist, bins, total, edge_terms);
-    if constexpr (kKind == RowKind::kSplit) return scan_cuts<P, float>(hist, bins, total, minus_energy_terms);
+    if (criterion.pooled) return scan_pooled(packed, bins, total, criterion);
+    if (criterion.kind == CriterionKind::kStump) return scan_cuts<StumpTerm>(packed, bins, total);
+    if (criterion.kind == CriterionKind::kEdge) return scan_cuts<EdgeTerm>(packed, bins, total);
+    if constexpr (kSplit) return scan_cuts<MinusEnergyTerm>(packed, bins, total);
     throw InternalError("the energy needs split rows");
   }
 
-  Sums total(const int32_t* hist, size_t bins) const override {
+  Sums total(const int32_t* packed, size_t bins) const override {
     Sums sums = {};
-    if constexpr (kFolded) {
-      int32_t first[P] = {};
-      int32_t second[P] = {};
-      for (size_t b = 0; b < bins; ++b)
-        for (size_t l = 0; l < P; ++l) {
-          first[l] += hist[b * P + l];
-          second[l] += hist[Fold<P>::kPlane + b * P + l];
-        }
-      Fold<P>::unfold(first, second, sums.data());
-    } else {
-      for (size_t b = 0; b < bins; ++b)
-        for (size_t l = 0; l < kRow; ++l) sums[l] += hist[b * kRow + l];
-    }
+    for (size_t b = 0; b < bins; ++b)
+      for (size_t l = 0; l < kPacked; ++l) sums[l] += packed[b * kPacked + l];
     return sums;
   }
 
   double uncut(const Sums& total, const Criterion& criterion) const override {
-    const Sums none = {};
-    if (criterion.pooled) return pooled(total.data(), criterion);
-    if constexpr (kKind == RowKind::kSplit)
-      if (criterion.kind == CriterionKind::kEnergy) {
-        float terms[P];
-        minus_energy_terms(total.data(), none.data(), terms);
-        return reduce<P>(terms);
-      }
-    int32_t terms[P];
-    edge_terms(total.data(), none.data(), terms);
-    return reduce<P>(terms);
+    if (criterion.pooled) return pooled(total, criterion);
+    if (criterion.kind == CriterionKind::kEdge) return uncut_as<EdgeTerm>(total);
+    if constexpr (kSplit) return uncut_as<MinusEnergyTerm>(total);
+    throw InternalError("the energy needs split rows");
   }
 
-  int32_t signed_sum(const Sums& sums, size_t label) const override { return signed_at(sums.data(), label); }
+  int32_t signed_sum(const Sums& sums, size_t label) const override {
+    if constexpr (kSplit) return positive_at(sums, label) - negative_at(sums, label);
+    return sums[label];
+  }
   int32_t positive_sum(const Sums& sums, size_t label) const override {
-    require(kKind == RowKind::kSplit, "signed rows do not hold the positive sums");
-    return sums[(P + label) % kMostLanes];
+    require(kSplit, "signed rows do not hold the positive sums");
+    return positive_at(sums, label);
   }
 
  private:
-  static int32_t signed_at(const int32_t* sums, size_t l) {
-    if constexpr (kKind == RowKind::kSplit)
-      return sums[P + l] - sums[l];
-    else
-      return sums[l];
+  static int32_t positive_at(const Sums& sums, size_t label) { return sums[(kOwn + label) % kMostLanes]; }
+  static int32_t negative_at(const Sums& sums, size_t label) {
+    return sums[label] - positive_at(sums, label);
   }
+
+  static constexpr size_t kCuts = Row<P>::kBytes / 4;  // that are valued at a time
+  using L = Lanes<kCuts>;
+  using Ints = typename L::Ints;
+  using Floats = typename L::Floats;
+
+  // The sums of one label over documents on one side of each cut.
+  struct Side {
+    Ints sum;       // of w, or of w y where that is all there is
+    Ints positive;  // of w where y = +1
+
+    Ints negative() const { return sum - positive; }
+    Ints signed_sum() const { return kSplit ? positive - negative() : sum; }
+  };
+
+  // What a label adds to the value of a cut.
+  struct StumpTerm {
+    using Value = int32_t;
+    using Values = Ints;
+    static Values of(const Side& below, const Side& above) {
+      return L::absolute(above.signed_sum() - below.signed_sum());
+    }
+  };
+  struct EdgeTerm {
+    using Value = int32_t;
+    using Values = Ints;
+    static Values of(const Side& below, const Side& above) {
+      return L::absolute(above.signed_sum()) + L::absolute(below.signed_sum());
+    }
+  };
+  struct MinusEnergyTerm {
+    using Value = float;
+    using Values = Floats;
+    static Values of(const Side& below, const Side& above) { return -energy(below) - energy(above); }
+    static Floats energy(const Side& side) {
+      return L::square_root(L::floats(side.negative()) * L::floats(side.positive));
+    }
+  };
 
   // Where the plane of the k-th of `count` rows begins.
   static size_t plane(const int32_t* rows, size_t count, size_t k) {
     return kFolded ? static_cast<size_t>(rows[count * kAdded + k]) : 0;
   }
 
-  static void add_document(const int32_t* row, const uint8_t* bins, int32_t* hist) {
+  static void add_document(const int32_t* row, const uint8_t* bins, int32_t* open) {
     uint64_t word;
     std::memcpy(&word, bins, sizeof word);
     const Row<kAdded> values = Row<kAdded>::load(row);
@@ -327,18 +332,18 @@ class KernelsOf final : public Kernels {
       const uint64_t moved = 8 * f < kShift ? word << (kShift - 8 * f) : word >> (8 * f - kShift);
       return (moved & uint64_t{255} << kShift) / 4;
     };
-    for (size_t f = 0; f < 8; ++f) values.add_to(hist + f * kFeature + bin_offset(f));
+    for (size_t f = 0; f < 8; ++f) values.add_to(open + f * kFeature + bin_offset(f));
   }
 
   // Calls body(columns, where they are added to) for all of them, up to four at a time.
   template <typename Body>
-  static void for_columns(std::span<const uint8_t* const> columns, int32_t* hist, Body body) {
+  static void for_columns(std::span<const uint8_t* const> columns, int32_t* open, Body body) {
     size_t c = 0;
     for (; c + 4 <= columns.size(); c += 4)
-      body.template operator()<4>(columns.data() + c, hist + c * kFeature);
+      body.template operator()<4>(columns.data() + c, open + c * kFeature);
     for (; c + 2 <= columns.size(); c += 2)
-      body.template operator()<2>(columns.data() + c, hist + c * kFeature);
-    for (; c < columns.size(); ++c) body.template operator()<1>(columns.data() + c, hist + c * kFeature);
+      body.template operator()<2>(columns.data() + c, open + c * kFeature);
+    for (; c < columns.size(); ++c) body.template operator()<1>(columns.data() + c, open + c * kFeature);
   }
 
   // Calls body(k, document) for the k-th of `count` documents, with their weights on the way.
@@ -373,19 +378,15 @@ class KernelsOf final : public Kernels {
       const uint8_t label = labels_[i];
       if constexpr (kFolded) {
         return q.shuffled(kFold[label].data());
-      } else if constexpr (kKind == RowKind::kSplit) {
-        const Row<P> own = Row<P>::load(kOwn[label].data());
+      } else if constexpr (kSplit) {
+        const Row<P> own = Row<P>::load(kOwnLane[label].data());
         Row<P> positive = q;
-        Row<P> negative = q;
-        for (size_t k = 0; k < Row<P>::kParts; ++k) {
-          positive.part[k] &= own.part[k];
-          negative.part[k] &= ~own.part[k];
-        }
-        return joined(negative, positive);
+        for (size_t k = 0; k < Row<P>::kParts; ++k) positive.part[k] &= own.part[k];
+        return joined(q, positive);
       } else {
         // Negates those with y = -1: all but the label's, or just that.
         const int32_t flipped = flip_ != nullptr && flip_[i] != 0 ? 0 : -1;
-        Row<P> sign = Row<P>::load(kOwn[label].data());
+        Row<P> sign = Row<P>::load(kOwnLane[label].data());
         Row<P> result = q;
         for (size_t k = 0; k < Row<P>::kParts; ++k) {
           sign.part[k] ^= flipped;
@@ -398,21 +399,21 @@ class KernelsOf final : public Kernels {
     size_t plane(size_t i) const { return kFolded ? kPlaneOf[labels_[i]] : 0; }
 
    private:
-    using Lanes = std::array<int32_t, P>;
+    using LaneNumbers = std::array<int32_t, P>;
     static constexpr std::array<uint32_t, P> kPlaneOf = [] {
       std::array<uint32_t, P> planes = {};
       for (size_t label = Fold<P>::kFree; label < P; ++label) planes[label] = Fold<P>::kPlane;
       return planes;
     }();
     // By label: all bits in its own lane.
-    static constexpr std::array<Lanes, P> kOwn = [] {
-      std::array<Lanes, P> lanes = {};
+    static constexpr std::array<LaneNumbers, P> kOwnLane = [] {
+      std::array<LaneNumbers, P> lanes = {};
       for (size_t label = 0; label < P; ++label) lanes[label][label] = -1;
       return lanes;
     }();
     // By label: where the lanes of a folded row come from. Weights beyond the labels are 0.
-    static constexpr std::array<Lanes, P> kFold = [] {
-      std::array<Lanes, P> lanes = {};
+    static constexpr std::array<LaneNumbers, P> kFold = [] {
+      std::array<LaneNumbers, P> lanes = {};
       for (size_t label = 0; label < P; ++label) {
         for (size_t l = 0; l < P; ++l) lanes[label][l] = static_cast<int32_t>(l);
         if (label < Fold<P>::kOwn)
@@ -429,114 +430,150 @@ class KernelsOf final : public Kernels {
 
   template <size_t C>
   static void add_some_columns(const int32_t* rows, const uint8_t* const* columns, const Documents& documents,
-                               size_t begin, size_t count, int32_t* hist) {
+                               size_t begin, size_t count, int32_t* open) {
     const uint8_t* column[C];
     std::copy_n(columns, C, column);
     for (size_t k = 0; k < count; ++k) {
       const size_t i = documents.index == nullptr ? begin + k : documents.index[begin + k];
       const Row<kAdded> values = Row<kAdded>::load(rows + k * kAdded);
-      int32_t* first = hist + plane(rows, count, k);
+      int32_t* first = open + plane(rows, count, k);
       for (size_t c = 0; c < C; ++c) values.add_to(first + c * kFeature + column[c][i] * kAdded);
     }
   }
 
   template <size_t C>
   static void add_some_drawn(const WeightTable& weights, const uint8_t* flip, const uint8_t* const* columns,
-                             const Documents& documents, size_t begin, size_t count, int32_t* hist) {
+                             const Documents& documents, size_t begin, size_t count, int32_t* open) {
     std::array<const uint8_t*, C> column;
     std::copy_n(columns, C, column.begin());
     const RowMaker maker(weights, flip);
     for_documents(weights, documents, begin, count, [=](size_t, size_t i) {
       const Row<kAdded> values = maker.row(i);
-      int32_t* first = hist + maker.plane(i);
+      int32_t* first = open + maker.plane(i);
       for (size_t c = 0; c < C; ++c) values.add_to(first + c * kFeature + column[c][i] * kAdded);
     });
   }
 
-  // Whether bins begin..end have no weight.
-  static bool are_empty(const int32_t* hist, size_t begin, size_t end) {
-    Row<kAdded> any;
-    for (size_t b = begin; b < end; ++b) {
-      any.merge(Row<kAdded>::load(hist + b * kAdded));
-      if constexpr (kFolded) any.merge(Row<kAdded>::load(hist + Fold<P>::kPlane + b * kAdded));
-    }
-    return any.is_zero();
+  // The sums of w, or w y, in a bin tell whether it has any documents.
+  static bool is_empty(const int32_t* packed, size_t bin) {
+    return Row<P>::load(packed + bin * kPacked).is_zero();
   }
 
-  // The best of the cuts after each bin but the last; a bin without weight brings no cut of its own. The
-  // value of a cut is the sum of N terms; those of N cuts are summed at a time.
-  template <size_t N, typename Value, typename TermsOf>
-  static BestCut scan_cuts(const int32_t* hist, size_t bins, const Sums& total, TermsOf terms_of) {
-    int32_t below[kRow] = {};
-    int32_t above[kRow];
-    for (size_t l = 0; l < kRow; ++l) above[l] = total[l];
-    Value best = std::numeric_limits<Value>::lowest();
-    size_t best_bin = bins;
+  // The best of the cuts after each bin but the last; a bin without weight brings no cut of its own.
+  template <typename Term>
+  static BestCut scan_cuts(const int32_t* packed, size_t bins, const Sums& total) {
+    Scan<Term> scan(total);
     size_t first = 0;
-    while (first + 1 < bins && are_empty(hist, first, first + 1)) ++first;
-    for (; first + 1 < bins; first += N) {
-      const size_t count = std::min(N, bins - 1 - first);
-      // An empty bin's cut equals the one before it, and the first of equal cuts is taken.
-      if (are_empty(hist, first, first + count)) continue;
-      Value terms[N][N];
-      Value values[N];
-      for (size_t k = 0; k < count; ++k) {
-        const int32_t* h = hist + (first + k) * kAdded;
-        int32_t unfolded[kRow];
-        if constexpr (kFolded) {
-          Fold<P>::unfold(h, h + Fold<P>::kPlane, unfolded);
-          h = unfolded;
+    while (first + 1 < bins && is_empty(packed, first)) ++first;
+    for (; first + kCuts < bins; first += kCuts)
+      scan.next(packed, first, std::integral_constant<size_t, kCuts>());
+    if (first + 1 < bins) scan.next(packed, first, bins - 1 - first);
+    if (scan.bin == kNone) return {};
+    return {true, static_cast<double>(scan.highest), static_cast<uint8_t>(scan.bin)};
+  }
+
+  static constexpr size_t kNone = 256;
+  template <typename Term>
+  struct Scan {
+    explicit Scan(const Sums& of_all) : total(of_all) {}
+
+    // Cuts first..first+count, at most kCuts.
+    template <typename Count>
+    void next(const int32_t* packed, size_t first, Count count) {
+      Row<P> any;
+      Row<P> sums[kCuts];
+      Row<P> positives[kCuts];
+      for (size_t k = 0; k < kCuts; ++k) {
+        if (k < count) {
+          const int32_t* row = packed + (first + k) * kPacked;
+          any.merge(Row<P>::load(row));
+          sum.add(Row<P>::load(row));
+          if constexpr (kSplit) positive.add(Row<P>::load(row + kOwn));
         }
-        for (size_t l = 0; l < kRow; ++l) below[l] += h[l];
-        for (size_t l = 0; l < kRow; ++l) above[l] -= h[l];
-        terms_of(below, above, terms[k]);
+        sums[k] = sum;
+        positives[k] = positive;
       }
-      if constexpr (N > 1 && N * sizeof(Value) <= kVectorBytes) {
-        for (size_t k = count; k < N; ++k) std::copy_n(terms[count - 1], N, terms[k]);
-        RowSums<N, Value>::reduce_all(terms, values);
-        int any = 0;
-        for (size_t k = 0; k < N; ++k) any |= values[k] > best ? 1 : 0;
-        if (any == 0) continue;
-      } else {
-        for (size_t k = 0; k < count; ++k) values[k] = reduce<N>(terms[k]);
-      }
+      // An empty bin's cut equals the one before it, and the first of equal cuts is taken.
+      if (any.is_zero()) return;
+      const typename Term::Values values = value_cuts<Term>(sums, positives, total);
+      const Ints higher = values > highest;
+      if (!has_bits<sizeof higher>(&higher)) return;
       for (size_t k = 0; k < count; ++k)
-        if (values[k] > best) {
-          best = values[k];
-          best_bin = first + k;
+        if (values[k] > highest) {
+          highest = values[k];
+          bin = first + k;
         }
     }
-    if (best_bin == bins) return {};
-    return {true, static_cast<double>(best), static_cast<uint8_t>(best_bin)};
+
+    const Sums& total;
+    Row<P> sum;       // below the last cut, for each label
+    Row<P> positive;  // the same where y = +1
+    typename Term::Value highest = std::numeric_limits<typename Term::Value>::lowest();
+    size_t bin = kNone;  // of the highest
+  };
+
+  // From the sums below each cut. Terms are added in an order that does not depend on the vectors' width.
+  template <typename Term>
+  static typename Term::Values value_cuts(const Row<P>* sums, const Row<P>* positives, const Sums& total) {
+    typename Term::Values terms[P] = {};
+    for (size_t part = 0; part < Row<P>::kParts; ++part) {
+      Ints sum[kCuts];  // of one label below each cut
+      Ints positive[kCuts] = {};
+      for (size_t k = 0; k < kCuts; ++k) sum[k] = sums[k].part[part];
+      L::transpose(sum);
+      if constexpr (kSplit) {
+        for (size_t k = 0; k < kCuts; ++k) positive[k] = positives[k].part[part];
+        L::transpose(positive);
+      }
+      const size_t first = part * kCuts;
+      for (size_t l = first; l < std::min(kOwn, first + kCuts); ++l) {
+        const Side below = {sum[l - first], positive[l - first]};
+        const Side above = {total[l] - below.sum, kSplit ? positive_at(total, l) - below.positive : Ints{}};
+        terms[l] = Term::of(below, above);
+      }
+    }
+    for (size_t step = P / 2; step > 0; step /= 2)
+      for (size_t l = 0; l < step; ++l) terms[l] += terms[l + step];
+    return terms[0];
   }
 
-  static void stump_terms(const int32_t* below, const int32_t* above, int32_t* out) {
-    for (size_t l = 0; l < P; ++l) out[l] = std::abs(signed_at(above, l) - signed_at(below, l));
+  // As of a cut with all documents below it.
+  template <typename Term>
+  static double uncut_as(const Sums& total) {
+    Row<P> sums[kCuts];
+    Row<P> positives[kCuts];
+    sums[0] = Row<P>::load(total.data());
+    if constexpr (kSplit) positives[0] = Row<P>::load(total.data() + kOwn);
+    return value_cuts<Term>(sums, positives, total)[0];
   }
 
-  static void edge_terms(const int32_t* below, const int32_t* above, int32_t* out) {
-    for (size_t l = 0; l < P; ++l) out[l] = std::abs(signed_at(above, l)) + std::abs(signed_at(below, l));
-  }
-
-  static void minus_energy_terms(const int32_t* below, const int32_t* above, float* out) {
-    for (size_t l = 0; l < P; ++l)
-      out[l] = -std::sqrt(static_cast<float>(below[l]) * static_cast<float>(below[P + l])) -
-               std::sqrt(static_cast<float>(above[l]) * static_cast<float>(above[P + l]));
+  BestCut scan_pooled(const int32_t* packed, size_t bins, const Sums& total,
+                      const Criterion& criterion) const {
+    Sums below = {};
+    Sums above = total;
+    BestCut best;
+    for (size_t b = 0; b + 1 < bins; ++b) {
+      const int32_t* row = packed + b * kPacked;
+      if (is_empty(packed, b)) continue;
+      for (size_t l = 0; l < kPacked; ++l) below[l] += row[l];
+      for (size_t l = 0; l < kPacked; ++l) above[l] -= row[l];
+      const double value = pooled(below, criterion) + pooled(above, criterion);
+      if (!best.found || value > best.value) best = {true, value, static_cast<uint8_t>(b)};
+    }
+    return best;
   }
 
   // One side's edge, or minus its energy, with the labels pooled by their votes.
-  static double pooled(const int32_t* sums, const Criterion& criterion) {
+  double pooled(const Sums& sums, const Criterion& criterion) const {
     double edge = 0;
     double right = 0;
     double wrong = 0;
-    for (size_t l = 0; l < P; ++l) {
+    for (size_t l = 0; l < kOwn; ++l) {
       const bool up = (criterion.votes >> l & 1) != 0;
-      const double s = signed_at(sums, l);
-      edge += up ? s : -s;
-      if constexpr (kKind == RowKind::kSplit) {
-        right += sums[up ? P + l : l];
-        wrong += sums[up ? l : P + l];
-      }
+      const int32_t signed_weight = signed_sum(sums, l);
+      edge += up ? signed_weight : -signed_weight;
+      right += up ? positive_at(sums, l) : negative_at(sums, l);
+      wrong += up ? negative_at(sums, l) : positive_at(sums, l);
     }
     return criterion.kind == CriterionKind::kEnergy ? -std::sqrt(right * wrong) : std::abs(edge);
   }

@@ -24,8 +24,7 @@ inline int32_t fixed_point(float weight, float scale, float offset) {
   return static_cast<int32_t>(weight * scale + offset);
 }
 
-// What a row of a histogram holds for each label l: `signed` sums of w y, or the sums over y = -1 followed by
-// those over y = +1.
+// What is summed for each label: `signed` sums of w y, or the sums of w and of w where y = +1.
 enum class RowKind { kSigned, kSplit };
 
 constexpr size_t kMostLanes = 64;
@@ -56,38 +55,39 @@ struct BestCut {
   uint8_t bin = 0;
 };
 
-// Rows and histograms of one width. Safe to share between threads.
+// Rows and histograms of one width. Documents are added to open histograms; what was added is then taken out
+// into packed ones, plain arrays [bins][packed_lanes()] that can be added, subtracted, kept and searched; a
+// search may read up to lanes() values beyond the end. Safe to share between threads.
 class Kernels {
  public:
   virtual ~Kernels() = default;
 
-  size_t lanes() const { return lanes_; }  // int32 a bin
-  size_t feature_size() const { return feature_size_; }
+  size_t lanes() const { return lanes_; }                // int32 a document, at most
+  size_t open_size() const { return open_size_; }        // int32 of the open histogram of one feature
   size_t packed_lanes() const { return packed_lanes_; }  // int32 a bin of a packed histogram
 
-  // The first `bins` bins of one feature: hist = 0, and hist -= part.
-  virtual void clear(size_t bins, int32_t* hist) const = 0;
-  virtual void subtract(const int32_t* part, size_t bins, int32_t* hist) const = 0;
-  // To keep it: packed[bins][packed_lanes()], and back.
-  virtual void pack(const int32_t* hist, size_t bins, int32_t* packed) const = 0;
-  virtual void unpack(const int32_t* packed, size_t bins, int32_t* hist) const = 0;
   // The fixed-point rows of documents begin..begin+count of `documents`; those with flip != 0 have their y
   // negated (kSigned only). `out` has room for lanes() values a document; the two below take it as it is.
   virtual void rows(const WeightTable& weights, const uint8_t* flip, const Documents& documents, size_t begin,
                     size_t count, int32_t* out) const = 0;
-  // hist[8 features][256 bins] += rows, from a tile of bins: 8 bytes a row.
-  virtual void add_tile(const int32_t* rows, const uint8_t* tile, size_t count, int32_t* hist) const = 0;
-  // hist[columns][256] += rows, the bin of document i in column c being columns[c][i].
+  // open[8 features] += rows, from a tile of bins: 8 bytes a row.
+  virtual void add_tile(const int32_t* rows, const uint8_t* tile, size_t count, int32_t* open) const = 0;
+  // open[columns] += rows, the bin of document i in column c being columns[c][i].
   virtual void add_columns(const int32_t* rows, std::span<const uint8_t* const> columns,
-                           const Documents& documents, size_t begin, size_t count, int32_t* hist) const = 0;
+                           const Documents& documents, size_t begin, size_t count, int32_t* open) const = 0;
   // The same from the weights themselves: rows() and add_columns() in one.
   virtual void add_drawn(const WeightTable& weights, const uint8_t* flip,
                          std::span<const uint8_t* const> columns, const Documents& documents, size_t begin,
-                         size_t count, int32_t* hist) const = 0;
-  virtual BestCut best_cut(const int32_t* hist, size_t bins, const Sums& total,
+                         size_t count, int32_t* open) const = 0;
+  // Has the first `bins` bins of one feature brought into the cache.
+  virtual void prefetch(const int32_t* open, size_t bins) const = 0;
+  // Moves the first `bins` bins of one feature to `packed`; zeros stay behind.
+  virtual void take(int32_t* open, size_t bins, int32_t* packed) const = 0;
+
+  virtual BestCut best_cut(const int32_t* packed, size_t bins, const Sums& total,
                            const Criterion& criterion) const = 0;
   // Over the first `bins` bins.
-  virtual Sums total(const int32_t* hist, size_t bins) const = 0;
+  virtual Sums total(const int32_t* packed, size_t bins) const = 0;
   // The criterion's value where nothing is cut (kEdge, kEnergy).
   virtual double uncut(const Sums& total, const Criterion& criterion) const = 0;
   // S_l, the sum of w y.
@@ -96,10 +96,10 @@ class Kernels {
   virtual int32_t positive_sum(const Sums& sums, size_t label) const = 0;
 
  protected:
-  Kernels(size_t lanes, size_t feature_size, size_t packed_lanes)
-      : lanes_(lanes), feature_size_(feature_size), packed_lanes_(packed_lanes) {}
+  Kernels(size_t lanes, size_t open_size, size_t packed_lanes)
+      : lanes_(lanes), open_size_(open_size), packed_lanes_(packed_lanes) {}
   size_t lanes_;
-  size_t feature_size_;
+  size_t open_size_;
   size_t packed_lanes_;
 };
 

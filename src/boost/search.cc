@@ -18,10 +18,10 @@ bool better(const FoundCut& a, const FoundCut& b) {
   return a.value > b.value || (a.value == b.value && a.cut.feature < b.cut.feature);
 }
 
-// The buffer, with room for `size` values.
+// The buffer, with room for `size` values; new ones are zero.
 template <typename T>
 T* sized(AlignedVector<T>& buffer, size_t size) {
-  if (buffer.size() < size) buffer.resize(size);
+  if (buffer.size() < size) buffer.resize(size, T{0});
   return buffer.data();
 }
 
@@ -43,16 +43,17 @@ Searcher::Searcher(const BinnedDataset& bins, const BinCuts& cuts, const WeightT
       context_(context),
       scratch_(static_cast<size_t>(context.threads())),
       packed_begin_{0} {
+  for (Scratch& own : scratch_) own.packed.resize(256 * kernels_->packed_lanes() + kernels_->lanes());
   for (size_t j = 0; j < bins.features(); ++j)
     packed_begin_.push_back(packed_begin_.back() + cuts.bins(j) * kernels_->packed_lanes());
 }
 
 void Searcher::add_columns(size_t t, const int32_t* rows, const Documents& documents, size_t begin,
-                           size_t count, int32_t* hist) const {
+                           size_t count, int32_t* open) const {
   const uint8_t* columns[8];
   const size_t width = std::min<size_t>(8, bins_.features() - t * 8);
   for (size_t f = 0; f < width; ++f) columns[f] = bins_.feature(t * 8 + f);
-  kernels_->add_columns(rows, {columns, width}, documents, begin, count, hist);
+  kernels_->add_columns(rows, {columns, width}, documents, begin, count, open);
 }
 
 // The bins of tiles first..last of one panel, for documents begin..begin+count: a tile after the other, 8
@@ -78,19 +79,21 @@ void Searcher::gather_tiles(size_t first, size_t last, const Documents& document
   }
 }
 
-void Searcher::scan_feature(size_t j, const int32_t* hist, const Criterion& criterion, FoundCut& best) const {
-  const BestCut cut = kernels_->best_cut(hist, cuts_.bins(j), best.total, criterion);
+void Searcher::search_feature(size_t j, const int32_t* packed, const Criterion& criterion,
+                              FoundCut& best) const {
+  const BestCut cut = kernels_->best_cut(packed, cuts_.bins(j), best.total, criterion);
   if (!cut.found || (best.found && cut.value <= best.value)) return;
   best.found = true;
   best.value = cut.value;
   best.cut = {static_cast<uint32_t>(j), cut.bin};
-  best.below = kernels_->total(hist, cut.bin + size_t{1});
+  best.below = kernels_->total(packed, cut.bin + size_t{1});
 }
 
-void Searcher::clear_tile(size_t t, int32_t* hist) const {
-  // Beyond the last feature all documents are in bin 0.
-  for (size_t j = t * 8; j < t * 8 + 8; ++j, hist += kernels_->feature_size())
-    kernels_->clear(j < bins_.features() ? cuts_.bins(j) : 1, hist);
+const int32_t* Searcher::take(size_t j, int32_t* open, int32_t* packed, Scratch& own) const {
+  const size_t bins = cuts_.bins(j);
+  if (packed == nullptr) packed = own.packed.data();
+  kernels_->take(open, bins, packed);
+  return packed;
 }
 
 // Group g of G has a run of neighbouring tiles, which share cache lines.
@@ -98,44 +101,50 @@ std::pair<FoundCut, FoundCut> Searcher::search_group(const Documents& documents,
                                                      const Criterion& criterion, int32_t* keep,
                                                      int32_t* parent, size_t group, size_t groups) {
   constexpr size_t kTilesOfPanel = BinnedDataset::kPanel / 8;
-  const size_t feature_size = kernels_->feature_size();
   const size_t first_tile = tiles() * group / groups;
   const size_t last_tile = tiles() * (group + 1) / groups;
+  const size_t tile_size = 8 * kernels_->open_size();
   Scratch& own = scratch_[group];
   int32_t* rows = sized(own.rows, kRowBytes / 4);
+  int32_t* own_tile = sized(own.open, tile_size);
   std::pair<FoundCut, FoundCut> found;
   size_t begin = 0;
   do {
     const size_t count = std::min(row_block(), documents.count - begin);
     kernels_->rows(weights_, flip, documents, begin, count, rows);
     for (size_t t = first_tile, gathered = first_tile; t < last_tile; ++t) {
-      int32_t* hist = documents.count > row_block() ? hist_.data() + t * 8 * feature_size
-                                                    : sized(own.tile, 8 * feature_size);
-      if (begin == 0) clear_tile(t, hist);
+      int32_t* open = own_tile;
+      if (documents.count > row_block()) {
+        open = open_.data() + t * tile_size;
+        for (size_t j = t * 8; j < tile_end(t); ++j)
+          kernels_->prefetch(open + j % 8 * kernels_->open_size(), cuts_.bins(j));
+      }
       if (bins_.layout() == BinLayout::kColumns) {
-        add_columns(t, rows, documents, begin, count, hist);
+        add_columns(t, rows, documents, begin, count, open);
       } else {
         if (t == first_tile || t % kTilesOfPanel == 0) {
           gathered = t;
           gather_tiles(t, std::min(last_tile, t / kTilesOfPanel * kTilesOfPanel + kTilesOfPanel), documents,
                        begin, count, sized(own.bins, kTilesOfPanel * gathered_stride()));
         }
-        kernels_->add_tile(rows, own.bins.data() + (t - gathered) * gathered_stride(), count, hist);
+        kernels_->add_tile(rows, own.bins.data() + (t - gathered) * gathered_stride(), count, open);
       }
       if (begin + count < documents.count) continue;
-      for (size_t j = t * 8; j < tile_end(t); ++j, hist += feature_size) {
+      for (size_t j = t * 8; j < tile_end(t); ++j) {
+        const int32_t* packed = take(j, open + j % 8 * kernels_->open_size(),
+                                     keep != nullptr ? keep + packed_begin_[j] : nullptr, own);
         const size_t bins = cuts_.bins(j);
-        if (j == first_tile * 8) found.first.total = kernels_->total(hist, bins);
-        scan_feature(j, hist, criterion, found.first);
-        if (keep != nullptr) kernels_->pack(hist, bins, keep + packed_begin_[j]);
+        if (j == first_tile * 8) found.first.total = kernels_->total(packed, bins);
+        search_feature(j, packed, criterion, found.first);
         if (parent == nullptr) continue;
-        int32_t* rest = sized(own.rest, feature_size);
-        kernels_->unpack(parent + packed_begin_[j], bins, rest);
-        kernels_->subtract(hist, bins, rest);
+        int32_t* rest = parent + packed_begin_[j];
+        for (size_t k = 0; k < bins * kernels_->packed_lanes(); ++k) rest[k] -= packed[k];
         if (j == first_tile * 8) found.second.total = kernels_->total(rest, bins);
-        scan_feature(j, rest, criterion, found.second);
-        kernels_->pack(rest, bins, parent + packed_begin_[j]);
+        search_feature(j, rest, criterion, found.second);
       }
+      // Beyond the last feature all documents are in bin 0.
+      for (size_t j = tile_end(t); j < t * 8 + 8; ++j)
+        kernels_->take(open + j % 8 * kernels_->open_size(), 1, own.packed.data());
     }
     begin += count;
   } while (begin < documents.count);
@@ -145,7 +154,7 @@ std::pair<FoundCut, FoundCut> Searcher::search_group(const Documents& documents,
 std::pair<FoundCut, FoundCut> Searcher::search_all(const Documents& documents, const uint8_t* flip,
                                                    const Criterion& criterion, int32_t* keep,
                                                    int32_t* parent) {
-  if (documents.count > row_block()) sized(hist_, histogram_size());
+  if (documents.count > row_block()) sized(open_, open_size());
   // A parent's histogram is as much work as some hundred documents.
   const size_t work = (documents.count + (parent != nullptr ? 256 : 0)) * bins_.features();
   const size_t groups = work > kWorthThreads ? std::min(tiles(), static_cast<size_t>(context_.threads())) : 1;
@@ -164,34 +173,37 @@ FoundCut Searcher::search_drawn(const Documents& documents, const uint8_t* flip,
   const std::vector<uint32_t> arms = bandit_->draw(arms_per_pull_, *random_);
   std::vector<const uint8_t*> columns;
   for (const uint32_t arm : arms) columns.push_back(bins_.feature(arm));
-  const size_t size = arms.size() * kernels_->feature_size();
 
   const size_t wanted = documents.count * arms.size() / kFewWorthThreads + 1;
   const size_t groups = std::min(wanted, static_cast<size_t>(context_.threads()));
   const size_t share = (documents.count + groups - 1) / groups;
   context_.pool().run(groups, [&](size_t group) {
-    Scratch& own = scratch_[group];
-    own.drawn.assign(size, 0);
+    int32_t* open = sized(scratch_[group].open, arms.size() * kernels_->open_size());
     const size_t begin = std::min(group * share, documents.count);
     const size_t end = std::min(begin + share, documents.count);
-    kernels_->add_drawn(weights_, flip, columns, documents, begin, end - begin, own.drawn.data());
+    kernels_->add_drawn(weights_, flip, columns, documents, begin, end - begin, open);
   });
-  int32_t* hist = scratch_[0].drawn.data();
-  for (size_t group = 1; group < groups; ++group)
-    for (size_t k = 0; k < size; ++k) hist[k] += scratch_[group].drawn[k];
 
   FoundCut best;
-  const Sums total = kernels_->total(hist, cuts_.bins(arms[0]));
   std::vector<double> rewards;
   for (size_t k = 0; k < arms.size(); ++k) {
-    const int32_t* of_arm = hist + k * kernels_->feature_size();
-    const BestCut cut = kernels_->best_cut(of_arm, cuts_.bins(arms[k]), total, criterion);
-    const FoundCut found = {
-        cut.found, cut.value, {arms[k], cut.bin}, total, kernels_->total(of_arm, cut.bin + size_t{1})};
+    const size_t bins = cuts_.bins(arms[k]);
+    int32_t* packed = nullptr;
+    for (size_t group = 0; group < groups; ++group) {
+      Scratch& own = scratch_[group];
+      const int32_t* part = take(arms[k], own.open.data() + k * kernels_->open_size(), nullptr, own);
+      if (group == 0)
+        packed = own.packed.data();
+      else
+        for (size_t v = 0; v < bins * kernels_->packed_lanes(); ++v) packed[v] += part[v];
+    }
+    if (k == 0) best.total = kernels_->total(packed, bins);
+    FoundCut found;
+    found.total = best.total;
+    search_feature(arms[k], packed, criterion, found);
     rewards.push_back(found.found ? bandit_reward(edge(found, criterion)) : 0.0);
     keep_better(best, found);
   }
-  best.total = total;
   bandit_->reward(arms, rewards);
   return best;
 }

@@ -32,12 +32,12 @@ class Searcher {
   const Kernels& kernels() const { return *kernels_; }
   const Context& context() const { return context_; }
   bool has_bandit() const { return bandit_ != nullptr; }
-  // int32 of the histograms of all features: to add to, and packed.
-  size_t histogram_size() const { return tiles() * 8 * kernels_->feature_size(); }
-  size_t packed_size() const { return packed_begin_.back(); }
+  // int32 of the histograms of all features: open, and packed.
+  size_t open_size() const { return tiles() * 8 * kernels_->open_size(); }
+  size_t packed_size() const { return packed_begin_.back() + kernels_->lanes(); }
 
-  // Over all features. Packs the histograms into `keep`, which may be null; a packed `parent` becomes parent
-  // - these, which is searched too.
+  // Over all features. Leaves the packed histograms in `keep`, which may be null; `parent`, if any, becomes
+  // parent - these, and is searched too.
   std::pair<FoundCut, FoundCut> search_all(const Documents& documents, const uint8_t* flip,
                                            const Criterion& criterion, int32_t* keep, int32_t* parent);
   // Over features drawn from the bandit, which is paid.
@@ -52,9 +52,8 @@ class Searcher {
   struct Scratch {
     AlignedVector<int32_t> rows;
     AlignedVector<uint8_t> bins;
-    AlignedVector<int32_t> tile;   // the histograms of one, where all documents are in one block
-    AlignedVector<int32_t> rest;   // of one feature, for the other documents of a parent
-    AlignedVector<int32_t> drawn;  // the histograms of drawn features
+    AlignedVector<int32_t> open;    // of one tile, where all documents are in one block, or of drawn features
+    AlignedVector<int32_t> packed;  // of one feature
   };
 
   size_t tiles() const { return (bins_.features() + 7) / 8; }
@@ -64,10 +63,11 @@ class Searcher {
   void gather_tiles(size_t first, size_t last, const Documents& documents, size_t begin, size_t count,
                     uint8_t* out) const;
   void add_columns(size_t t, const int32_t* rows, const Documents& documents, size_t begin, size_t count,
-                   int32_t* hist) const;
+                   int32_t* open) const;
   size_t tile_end(size_t t) const { return std::min(t * 8 + 8, bins_.features()); }
-  void clear_tile(size_t t, int32_t* hist) const;
-  void scan_feature(size_t j, const int32_t* hist, const Criterion& criterion, FoundCut& best) const;
+  void search_feature(size_t j, const int32_t* packed, const Criterion& criterion, FoundCut& best) const;
+  // The packed histogram of feature j, taken from an open one into `packed`, or own.packed without one.
+  const int32_t* take(size_t j, int32_t* open, int32_t* packed, Scratch& own) const;
   std::pair<FoundCut, FoundCut> search_group(const Documents& documents, const uint8_t* flip,
                                              const Criterion& criterion, int32_t* keep, int32_t* parent,
                                              size_t group, size_t groups);
@@ -81,8 +81,9 @@ class Searcher {
   size_t arms_per_pull_;
   Random* random_;
   const Context& context_;
-  std::vector<Scratch> scratch_;      // per group
-  AlignedVector<int32_t> hist_;       // of all features, where documents come in several blocks
+  std::vector<Scratch> scratch_;  // per group
+  // Open histograms are zero between searches.
+  AlignedVector<int32_t> open_;       // of all features, where documents come in several blocks
   std::vector<size_t> packed_begin_;  // of each feature
 };
 

@@ -76,13 +76,13 @@ class TreeLearner final : public RoundLearner {
   }
 
  private:
-  // Histograms may take a fifth of what the bins take, and 20 bytes a document; those that are added to come
+  // Histograms may take a fifth of what the bins take, and 20 bytes a document; open ones come
   // first. Under a bandit every search has its own features, so there is nothing to keep.
   static size_t slot_count(const AdaBoostOptions& options, const Searcher& searcher) {
     const size_t values = searcher.bins().documents() * searcher.bins().features();
     const size_t bytes = std::max(kLeastSlotBytes, values / 5 + searcher.bins().documents() * 20);
-    const size_t added_to = searcher.histogram_size() * sizeof(int32_t);
-    const size_t fit = bytes > added_to ? (bytes - added_to) / (searcher.packed_size() * sizeof(int32_t)) : 0;
+    const size_t open = searcher.open_size() * sizeof(int32_t);
+    const size_t fit = bytes > open ? (bytes - open) / (searcher.packed_size() * sizeof(int32_t)) : 0;
     const size_t wanted = searcher.has_bandit() ? 3 : static_cast<size_t>(options.leaves) + 1;
     return std::min(wanted, std::max<size_t>(3, fit));
   }

@@ -72,9 +72,9 @@ struct Case {
     return test::make_dataset(std::move(features), 1, std::move(label));
   }
 
-  // The histograms of all documents, or of `some`.
+  // The open histograms of all documents, or of `some`.
   std::vector<int32_t> histogram(const Kernels& kernels, const uint8_t* flips, bool all) const {
-    std::vector<int32_t> hist(8 * kernels.feature_size(), 0);
+    std::vector<int32_t> open(8 * kernels.open_size(), 0);
     std::vector<int32_t> rows(data.documents() * (kernels.lanes() + 1));
     const Documents documents = chosen(all);
     kernels.rows(weights, flips, documents, 0, documents.count, rows.data());
@@ -83,18 +83,27 @@ struct Case {
       const size_t i = all ? k : some[k];
       gathered.insert(gathered.end(), tile.begin() + i * 8, tile.begin() + i * 8 + 8);
     }
-    kernels.add_tile(rows.data(), gathered.data(), documents.count, hist.data());
-    return hist;
+    kernels.add_tile(rows.data(), gathered.data(), documents.count, open.data());
+    return open;
   }
   Documents chosen(bool all) const {
     return all ? Documents{nullptr, data.documents()} : Documents{some.data(), some.size()};
   }
 };
 
-void expect_equal(const Kernels& kernels, const int32_t* hist, const PlainHistogram& expected, size_t labels,
-                  RowKind kind) {
+// What take() moves out of the open histogram of a feature.
+std::vector<int32_t> packed(const Kernels& kernels, std::vector<int32_t>& open, size_t feature) {
+  // One bin more, which must stay as it is, and what a search may read.
+  std::vector<int32_t> result((kBins + 1) * kernels.packed_lanes() + kernels.lanes(), 77);
+  kernels.take(&open[feature * kernels.open_size()], kBins, result.data());
+  for (size_t k = kBins * kernels.packed_lanes(); k < result.size(); ++k) EXPECT_EQ(result[k], 77);
+  return result;
+}
+
+void expect_equal(const Kernels& kernels, const std::vector<int32_t>& packed, const PlainHistogram& expected,
+                  size_t labels, RowKind kind) {
   for (const size_t bins : {size_t{1}, size_t{6}, kBins}) {
-    const Sums total = kernels.total(hist, bins);
+    const Sums total = kernels.total(packed.data(), bins);
     for (size_t l = 0; l < labels; ++l) {
       EXPECT_EQ(kernels.signed_sum(total, l), expected.sum(bins, l, false));
       if (kind == RowKind::kSplit) {
@@ -119,9 +128,10 @@ class Histograms : public testing::TestWithParam<std::tuple<size_t, RowKind>> {
 
 TEST_P(Histograms, AreTheSumsOfTheDefinition) {
   for (const bool all : {true, false}) {
-    const std::vector<int32_t> hist = case_.histogram(*kernels_, flip(), all);
+    std::vector<int32_t> open = case_.histogram(*kernels_, flip(), all);
     for (size_t f = 0; f < 8; ++f)
-      expect_equal(*kernels_, &hist[f * kernels_->feature_size()], plain(f, all), labels_, kind_);
+      expect_equal(*kernels_, packed(*kernels_, open, f), plain(f, all), labels_, kind_);
+    EXPECT_EQ(open, std::vector<int32_t>(open.size(), 0));
   }
 }
 
@@ -131,7 +141,7 @@ TEST_P(Histograms, AreTheSameFromColumnsAndFromDrawnFeatures) {
   for (const bool all : {true, false}) {
     const Documents documents = case_.chosen(all);
     const std::vector<int32_t> expected = case_.histogram(*kernels_, flip(), all);
-    const size_t size = 7 * kernels_->feature_size();
+    const size_t size = 7 * kernels_->open_size();
     std::vector<int32_t> rows(case_.data.documents() * (kernels_->lanes() + 1));
     std::vector<int32_t> by_column(size, 0), drawn(size, 0);
     kernels_->rows(case_.weights, flip(), documents, 0, documents.count, rows.data());
@@ -146,18 +156,12 @@ TEST_P(Histograms, AreTheSameFromColumnsAndFromDrawnFeatures) {
 }
 
 TEST_P(Histograms, OfTheRestAreThoseOfAllLessThoseOfSome) {
-  const std::vector<int32_t> all = case_.histogram(*kernels_, flip(), true);
-  const std::vector<int32_t> some = case_.histogram(*kernels_, flip(), false);
-  const size_t size = kernels_->feature_size();
+  std::vector<int32_t> all = case_.histogram(*kernels_, flip(), true);
+  std::vector<int32_t> some = case_.histogram(*kernels_, flip(), false);
   for (size_t f = 0; f < 8; ++f) {
-    // One bin more, which must stay as it is.
-    std::vector<int32_t> packed((kBins + 1) * kernels_->packed_lanes(), 77);
-    kernels_->pack(&all[f * size], kBins, packed.data());
-    for (size_t k = kBins * kernels_->packed_lanes(); k < packed.size(); ++k) EXPECT_EQ(packed[k], 77);
-    std::vector<int32_t> rest(size, -1);
-    kernels_->unpack(packed.data(), kBins, rest.data());
-    expect_equal(*kernels_, rest.data(), plain(f, true), labels_, kind_);
-    kernels_->subtract(&some[f * size], kBins, rest.data());
+    std::vector<int32_t> rest = packed(*kernels_, all, f);
+    const std::vector<int32_t> less = packed(*kernels_, some, f);
+    for (size_t k = 0; k < kBins * kernels_->packed_lanes(); ++k) rest[k] -= less[k];
     PlainHistogram expected = plain(f, true);
     const PlainHistogram part = plain(f, false);
     for (size_t b = 0; b < kBins; ++b)
@@ -165,17 +169,17 @@ TEST_P(Histograms, OfTheRestAreThoseOfAllLessThoseOfSome) {
         expected.positive[b][l] -= part.positive[b][l];
         expected.negative[b][l] -= part.negative[b][l];
       }
-    expect_equal(*kernels_, rest.data(), expected, labels_, kind_);
+    expect_equal(*kernels_, rest, expected, labels_, kind_);
   }
 }
 
 TEST_P(Histograms, TheBestCutHasTheHighestValue) {
-  const std::vector<int32_t> hist = case_.histogram(*kernels_, flip(), true);
+  std::vector<int32_t> open = case_.histogram(*kernels_, flip(), true);
   std::vector<CriterionKind> kinds = {CriterionKind::kStump, CriterionKind::kEdge};
   if (kind_ == RowKind::kSplit) kinds.push_back(CriterionKind::kEnergy);
-  for (size_t f = 0; f < 8; ++f)
+  for (size_t f = 0; f < 8; ++f) {
+    const std::vector<int32_t> own = packed(*kernels_, open, f);
     for (const CriterionKind kind : kinds) {
-      const int32_t* own = &hist[f * kernels_->feature_size()];
       const PlainHistogram sums = plain(f, true);
       const auto value = [&](size_t cut) {
         double result = 0;
@@ -196,13 +200,15 @@ TEST_P(Histograms, TheBestCutHasTheHighestValue) {
       };
       double highest = value(0);
       for (size_t cut = 1; cut + 1 < kBins; ++cut) highest = std::max(highest, value(cut));
-      const BestCut found = kernels_->best_cut(own, kBins, kernels_->total(own, kBins), {kind, false, 0});
+      const BestCut found =
+          kernels_->best_cut(own.data(), kBins, kernels_->total(own.data(), kBins), {kind, false, 0});
       if (f == 3 && !found.found) continue;  // all documents are in one bin
       ASSERT_TRUE(found.found);
       const double tolerance = kind == CriterionKind::kEnergy ? 1e-5 * std::abs(highest) : 0;
       EXPECT_NEAR(found.value, highest, tolerance);
       EXPECT_NEAR(value(found.bin), highest, tolerance);
     }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Widths, Histograms,
