@@ -39,6 +39,14 @@ struct Row {
     for (size_t l = 0; l < R; ++l) q[l] = boost::fixed_point(weights[l], scale, offset);
     return load(q);
   }
+  static Row below(size_t lane) {  // all bits of the lanes before this one
+    int32_t mask[R];
+    for (size_t l = 0; l < R; ++l) mask[l] = l < lane ? -1 : 0;
+    return load(mask);
+  }
+  void keep(const Row& mask) {
+    for (size_t k = 0; k < kParts; ++k) part[k] &= mask.part[k];
+  }
   // Lane l from lane from[l].
   Row shuffled(const int32_t* from) const {
 #if __has_builtin(__builtin_shuffle)
@@ -159,11 +167,6 @@ template <size_t P>
 struct Fold {
   static constexpr size_t kFree = (P + 2) / 3;
   static constexpr size_t kOwn = P - kFree;
-  static constexpr std::array<int32_t, P> kOwnLanes = [] {
-    std::array<int32_t, P> lanes = {};
-    std::fill_n(lanes.begin(), kOwn, -1);
-    return lanes;
-  }();
   // int32 from the first plane to the second; planes and features a multiple of 4096 bytes apart would
   // compete for the same cache sets.
   static constexpr size_t kPlane = 256 * P + 64;
@@ -171,8 +174,7 @@ struct Fold {
   // Both planes of a bin to the kOwn sums of w, then those where y = +1.
   static void pack(const int32_t* first, const int32_t* second, int32_t* packed) {
     Row<P> row = Row<P>::load(second);
-    const Row<P> own = Row<P>::load(kOwnLanes.data());
-    for (size_t k = 0; k < Row<P>::kParts; ++k) row.part[k] &= own.part[k];
+    row.keep(Row<P>::below(kOwn));
     row.add(Row<P>::load(first));
     row.store(packed);
     std::memcpy(packed + P, second + kOwn, (kOwn - kFree) * sizeof(int32_t));
@@ -369,19 +371,22 @@ class KernelsOf final : public Kernels {
    public:
     RowMaker(const WeightTable& weights, const uint8_t* flip)
         : weights_(weights.row(0)),
+          stride_(weights.labels()),
+          used_(Row<P>::below(stride_)),
           labels_(weights.label()),
           flip_(flip),
           scale_(static_cast<float>(kOne / weights.sum())) {}
 
     Row<kAdded> row(size_t i) const {
-      const Row<P> q = Row<P>::fixed_point(weights_ + i * P, scale_, rounding_offset(i));
+      Row<P> q = Row<P>::fixed_point(weights_ + i * stride_, scale_, rounding_offset(i));
+      q.keep(used_);  // beyond the labels are weights of the next document
       const uint8_t label = labels_[i];
       if constexpr (kFolded) {
         return q.shuffled(kFold[label].data());
       } else if constexpr (kSplit) {
         const Row<P> own = Row<P>::load(kOwnLane[label].data());
         Row<P> positive = q;
-        for (size_t k = 0; k < Row<P>::kParts; ++k) positive.part[k] &= own.part[k];
+        positive.keep(own);
         return joined(q, positive);
       } else {
         // Negates those with y = -1: all but the label's, or just that.
@@ -411,7 +416,7 @@ class KernelsOf final : public Kernels {
       for (size_t label = 0; label < P; ++label) lanes[label][label] = -1;
       return lanes;
     }();
-    // By label: where the lanes of a folded row come from. Weights beyond the labels are 0.
+    // By label: where the lanes of a folded row come from. Those beyond the labels are 0.
     static constexpr std::array<LaneNumbers, P> kFold = [] {
       std::array<LaneNumbers, P> lanes = {};
       for (size_t label = 0; label < P; ++label) {
@@ -423,6 +428,8 @@ class KernelsOf final : public Kernels {
     }();
 
     const float* weights_;
+    size_t stride_;
+    Row<P> used_;
     const uint8_t* labels_;
     const uint8_t* flip_;
     float scale_;

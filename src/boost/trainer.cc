@@ -21,7 +21,8 @@ size_t count_labels(const Dataset& data, int wanted) {
   if (present > labels) throw_input("the data has label {}; labels is {}", data.max_label(), labels);
   if (labels < 2)
     throw InputError("all documents have label 0: boosting needs two labels or more (or set labels)");
-  if (labels > 32) throw_input("the data has {} labels; boosting takes at most 32", labels);
+  if (labels > boost::kMostLabels)
+    throw_input("the data has {} labels; boosting takes at most {}", labels, boost::kMostLabels);
   return labels;
 }
 
@@ -206,7 +207,7 @@ int AdaBoostTrainer::step(int rounds, double seconds) {
 int AdaBoostTrainer::rounds() const { return static_cast<int>(impl_->rounds.size()); }
 bool AdaBoostTrainer::finished() const { return impl_->finished; }
 std::span<const float> AdaBoostTrainer::weights() const { return impl_->weights->values(); }
-size_t AdaBoostTrainer::weight_stride() const { return impl_->weights->stride(); }
+size_t AdaBoostTrainer::labels() const { return impl_->labels; }
 double AdaBoostTrainer::weight_sum() const { return impl_->weights->sum(); }
 double AdaBoostTrainer::seconds_binning() const { return impl_->seconds_binning; }
 

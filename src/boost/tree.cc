@@ -76,11 +76,13 @@ class TreeLearner final : public RoundLearner {
   }
 
  private:
-  // Histograms may take a fifth of what the bins take, and 20 bytes a document; open ones come
-  // first. Under a bandit every search has its own features, so there is nothing to keep.
+  // Histograms may take a fifth of what the bins take, and with the weights 52 bytes a document; open ones
+  // come first. Under a bandit every search has its own features, so there is nothing to keep.
   static size_t slot_count(const AdaBoostOptions& options, const Searcher& searcher) {
-    const size_t values = searcher.bins().documents() * searcher.bins().features();
-    const size_t bytes = std::max(kLeastSlotBytes, values / 5 + searcher.bins().documents() * 20);
+    const size_t documents = searcher.bins().documents();
+    const size_t weights = searcher.weights().labels() * sizeof(float);
+    const size_t bytes = std::max(kLeastSlotBytes, documents * searcher.bins().features() / 5 +
+                                                       documents * (52 - std::min<size_t>(52, weights)));
     const size_t open = searcher.open_size() * sizeof(int32_t);
     const size_t fit = bytes > open ? (bytes - open) / (searcher.packed_size() * sizeof(int32_t)) : 0;
     const size_t wanted = searcher.has_bandit() ? 3 : static_cast<size_t>(options.leaves) + 1;

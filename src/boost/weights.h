@@ -1,8 +1,9 @@
-// The weights of AdaBoost.MH: one float per (document, label), rows padded with zeros to a vector's width.
+// The weights of AdaBoost.MH: one float per (document, label).
 #pragma once
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "tunemix/boost/adaboost_mh.h"
@@ -10,7 +11,9 @@
 
 namespace tunemix::boost {
 
-// Floats from one document's weights to the next: K rounded up to 4, 8, 16 or 32.
+constexpr size_t kMostLabels = 32;
+
+// K rounded up to 4, 8, 16 or 32: rows of as many values fill vectors.
 size_t padded_labels(size_t labels);
 
 // Calls body.operator()<P>() for a padded number of labels.
@@ -28,6 +31,15 @@ auto with_stride(size_t stride, Body body) {
   }
 }
 
+// Calls body.operator()<K>() for a number of labels.
+template <typename Body>
+void with_labels(size_t labels, Body body) {
+  [&]<size_t... kFromTwo>(std::index_sequence<kFromTwo...>) {
+    (void)((labels == kFromTwo + 2 ? (body.template operator()<kFromTwo + 2>(), true) : false) || ...);
+  }
+  (std::make_index_sequence<kMostLabels - 1>());
+}
+
 // The initial weight of a document of each label; half of it is on the pair with its own label, the rest
 // spread over the others (spec, section 2).
 std::vector<double> document_weights(std::span<const int32_t> labels, size_t num_labels, InitialWeights kind);
@@ -39,10 +51,10 @@ class WeightTable {
 
   size_t documents() const { return labels_.size(); }
   size_t labels() const { return num_labels_; }
-  size_t stride() const { return stride_; }
-  const float* row(size_t document) const { return weights_.data() + document * stride_; }
-  float* row(size_t document) { return weights_.data() + document * stride_; }
-  std::span<const float> values() const { return {weights_.data(), documents() * stride_}; }
+  // Readable for padded_labels() floats.
+  const float* row(size_t document) const { return weights_.data() + document * num_labels_; }
+  float* row(size_t document) { return weights_.data() + document * num_labels_; }
+  std::span<const float> values() const { return {weights_.data(), documents() * num_labels_}; }
   const uint8_t* label() const { return labels_.data(); }
   double sum() const { return sum_; }
 
@@ -58,9 +70,9 @@ class WeightTable {
 
  private:
   double add_up(const Context& context) const;
+  double add_up(size_t begin, size_t count) const;
 
   size_t num_labels_;
-  size_t stride_;
   std::vector<uint8_t> labels_;
   AlignedVector<float> weights_;
   double sum_ = 0;

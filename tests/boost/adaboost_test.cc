@@ -66,9 +66,9 @@ Dataset twelve() {
 // Weights after one round, as fractions of 1.
 std::vector<double> weights_of(const AdaBoostTrainer& trainer, size_t labels) {
   std::vector<double> result;
-  for (size_t i = 0; i < trainer.weights().size() / trainer.weight_stride(); ++i)
+  for (size_t i = 0; i < trainer.weights().size() / trainer.labels(); ++i)
     for (size_t l = 0; l < labels; ++l)
-      result.push_back(trainer.weights()[i * trainer.weight_stride() + l] / trainer.weight_sum());
+      result.push_back(trainer.weights()[i * trainer.labels() + l] / trainer.weight_sum());
   return result;
 }
 

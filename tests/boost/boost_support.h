@@ -49,7 +49,7 @@ class PlainLearner {
     const auto scale = static_cast<float>(boost::kOne / trainer.weight_sum());
     for (size_t i = 0; i < data.documents(); ++i)
       for (size_t l = 0; l < labels; ++l)
-        weight_.push_back(boost::fixed_point(trainer.weights()[i * trainer.weight_stride() + l], scale,
+        weight_.push_back(boost::fixed_point(trainer.weights()[i * trainer.labels() + l], scale,
                                              boost::rounding_offset(i)));
   }
 

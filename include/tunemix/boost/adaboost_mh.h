@@ -147,8 +147,8 @@ class AdaBoostTrainer {
   // for. The data must outlive the trainer.
   size_t follow(const Dataset& data);
   const ScoreMatrix& scores(size_t followed);
-  std::span<const float> weights() const;  // documents x weight_stride(), of sum weight_sum()
-  size_t weight_stride() const;
+  size_t labels() const;
+  std::span<const float> weights() const;  // documents x labels, of sum weight_sum()
   double weight_sum() const;
   double seconds_binning() const;
 
