@@ -98,9 +98,7 @@ void BlockScorer::fill(const Dataset& data, size_t begin, size_t count, int8_t* 
 
 void BlockScorer::fill(const BinnedDataset& data, size_t begin, size_t count, int8_t* columns) const {
   for (size_t u = 0; u < features_.size(); ++u) {
-    const size_t width = data.width(features_[u]);
-    const uint8_t* from = data.feature(features_[u]) + begin * width;
-    for (size_t i = 0; i < count; ++i) columns[u * kBlock + i] = biased(from[i * width]);
+    for (size_t i = 0; i < count; ++i) columns[u * kBlock + i] = biased(data.bin(begin + i, features_[u]));
   }
 }
 

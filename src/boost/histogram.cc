@@ -190,7 +190,7 @@ class KernelsOf final : public Kernels {
   static constexpr size_t kFeature = kFolded ? 2 * Fold<P>::kPlane : 256 * kAdded + 128;
 
  public:
-  KernelsOf() : Kernels(kSplit ? 2 * P : P, kFeature, kPacked) {}
+  KernelsOf() : Kernels(kFolded ? P + 1 : kAdded, kFeature, kPacked) {}
 
   void rows(const WeightTable& weights, const uint8_t* flip, const Documents& documents, size_t begin,
             size_t count, int32_t* out) const override {

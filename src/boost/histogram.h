@@ -62,7 +62,7 @@ class Kernels {
  public:
   virtual ~Kernels() = default;
 
-  size_t lanes() const { return lanes_; }                // int32 a document, at most
+  size_t lanes() const { return lanes_; }                // int32 a document in rows
   size_t open_size() const { return open_size_; }        // int32 of the open histogram of one feature
   size_t packed_lanes() const { return packed_lanes_; }  // int32 a bin of a packed histogram
 

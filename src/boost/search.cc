@@ -43,7 +43,9 @@ Searcher::Searcher(const BinnedDataset& bins, const BinCuts& cuts, const WeightT
       context_(context),
       scratch_(static_cast<size_t>(context.threads())),
       packed_begin_{0} {
-  for (Scratch& own : scratch_) own.packed.resize(256 * kernels_->packed_lanes() + kernels_->lanes());
+  for (Scratch& own : scratch_)
+    for (AlignedVector<int32_t>* packed : {&own.packed, &own.joint})
+      packed->resize(256 * kernels_->packed_lanes() + kernels_->lanes());
   for (size_t j = 0; j < bins.features(); ++j)
     packed_begin_.push_back(packed_begin_.back() + cuts.bins(j) * kernels_->packed_lanes());
 }
@@ -51,8 +53,8 @@ Searcher::Searcher(const BinnedDataset& bins, const BinCuts& cuts, const WeightT
 void Searcher::add_columns(size_t t, const int32_t* rows, const Documents& documents, size_t begin,
                            size_t count, int32_t* open) const {
   const uint8_t* columns[8];
-  const size_t width = std::min<size_t>(8, bins_.features() - t * 8);
-  for (size_t f = 0; f < width; ++f) columns[f] = bins_.feature(t * 8 + f);
+  const size_t width = tile_end(t) - t * 8;
+  for (size_t f = 0; f < width; ++f) columns[f] = bins_.column(t * 8 + f);
   kernels_->add_columns(rows, {columns, width}, documents, begin, count, open);
 }
 
@@ -61,7 +63,7 @@ void Searcher::add_columns(size_t t, const int32_t* rows, const Documents& docum
 void Searcher::gather_tiles(size_t first, size_t last, const Documents& documents, size_t begin, size_t count,
                             uint8_t* out) const {
   constexpr size_t kAhead = 32;  // documents that an indexed loop prefetches ahead
-  const uint8_t* bins = bins_.feature(first * 8);
+  const uint8_t* bins = bins_.column(first * 8);
   const size_t width = bins_.width(first * 8);
   const size_t stride = gathered_stride();
   const auto copy = [&](size_t k, size_t i) {
@@ -82,18 +84,40 @@ void Searcher::gather_tiles(size_t first, size_t last, const Documents& document
 void Searcher::search_feature(size_t j, const int32_t* packed, const Criterion& criterion,
                               FoundCut& best) const {
   const BestCut cut = kernels_->best_cut(packed, cuts_.bins(j), best.total, criterion);
-  if (!cut.found || (best.found && cut.value <= best.value)) return;
-  best.found = true;
-  best.value = cut.value;
-  best.cut = {static_cast<uint32_t>(j), cut.bin};
-  best.below = kernels_->total(packed, cut.bin + size_t{1});
+  FoundCut found = {cut.found, cut.value, {static_cast<uint32_t>(j), cut.bin}, best.total, {}};
+  if (!better(found, best)) return;
+  found.below = kernels_->total(packed, cut.bin + size_t{1});
+  best = found;
 }
 
-const int32_t* Searcher::take(size_t j, int32_t* open, int32_t* packed, Scratch& own) const {
-  const size_t bins = cuts_.bins(j);
-  if (packed == nullptr) packed = own.packed.data();
-  kernels_->take(open, bins, packed);
-  return packed;
+template <typename Body>
+void Searcher::take_column(size_t c, int32_t* open, int32_t* keep, Scratch& own, Body body) const {
+  const size_t lanes = kernels_->packed_lanes();
+  const std::span<const uint32_t> features = bins_.features_of(c);
+  const auto place_for = [&](uint32_t j) {
+    return keep != nullptr ? keep + packed_begin_[j] : own.packed.data();
+  };
+  if (features.size() == 1) {
+    int32_t* packed = place_for(features[0]);
+    kernels_->take(open, cuts_.bins(features[0]), packed);
+    body(features[0], packed);
+    return;
+  }
+  // The last feature's bins are sums over runs of rows; runs added up are the joint histogram of the others.
+  int32_t* joint = own.joint.data();
+  kernels_->take(open, bins_.column_bins(c), joint);
+  for (size_t k = features.size(); k > 0; --k) {
+    const uint32_t j = features[k - 1];
+    const size_t run = bins_.place(j).step * lanes;
+    int32_t* packed = place_for(j);
+    std::fill_n(packed, cuts_.bins(j) * lanes, 0);
+    for (size_t b = 0; b < cuts_.bins(j); ++b)
+      for (size_t v = 0; v < run; v += lanes)
+        for (size_t l = 0; l < lanes; ++l) packed[b * lanes + l] += joint[b * run + v + l];
+    for (size_t b = 1; b < cuts_.bins(j); ++b)
+      for (size_t v = 0; v < run; ++v) joint[v] += joint[b * run + v];
+    body(j, packed);
+  }
 }
 
 // Group g of G has a run of neighbouring tiles, which share cache lines.
@@ -105,9 +129,10 @@ std::pair<FoundCut, FoundCut> Searcher::search_group(const Documents& documents,
   const size_t last_tile = tiles() * (group + 1) / groups;
   const size_t tile_size = 8 * kernels_->open_size();
   Scratch& own = scratch_[group];
-  int32_t* rows = sized(own.rows, kRowBytes / 4);
+  int32_t* rows = sized(own.rows, row_block() * kernels_->lanes());
   int32_t* own_tile = sized(own.open, tile_size);
   std::pair<FoundCut, FoundCut> found;
+  bool totals_known = false;
   size_t begin = 0;
   do {
     const size_t count = std::min(row_block(), documents.count - begin);
@@ -116,8 +141,8 @@ std::pair<FoundCut, FoundCut> Searcher::search_group(const Documents& documents,
       int32_t* open = own_tile;
       if (documents.count > row_block()) {
         open = open_.data() + t * tile_size;
-        for (size_t j = t * 8; j < tile_end(t); ++j)
-          kernels_->prefetch(open + j % 8 * kernels_->open_size(), cuts_.bins(j));
+        for (size_t c = t * 8; c < tile_end(t); ++c)
+          kernels_->prefetch(open + c % 8 * kernels_->open_size(), bins_.column_bins(c));
       }
       if (bins_.layout() == BinLayout::kColumns) {
         add_columns(t, rows, documents, begin, count, open);
@@ -130,21 +155,22 @@ std::pair<FoundCut, FoundCut> Searcher::search_group(const Documents& documents,
         kernels_->add_tile(rows, own.bins.data() + (t - gathered) * gathered_stride(), count, open);
       }
       if (begin + count < documents.count) continue;
-      for (size_t j = t * 8; j < tile_end(t); ++j) {
-        const int32_t* packed = take(j, open + j % 8 * kernels_->open_size(),
-                                     keep != nullptr ? keep + packed_begin_[j] : nullptr, own);
-        const size_t bins = cuts_.bins(j);
-        if (j == first_tile * 8) found.first.total = kernels_->total(packed, bins);
-        search_feature(j, packed, criterion, found.first);
-        if (parent == nullptr) continue;
-        int32_t* rest = parent + packed_begin_[j];
-        for (size_t k = 0; k < bins * kernels_->packed_lanes(); ++k) rest[k] -= packed[k];
-        if (j == first_tile * 8) found.second.total = kernels_->total(rest, bins);
-        search_feature(j, rest, criterion, found.second);
-      }
-      // Beyond the last feature all documents are in bin 0.
-      for (size_t j = tile_end(t); j < t * 8 + 8; ++j)
-        kernels_->take(open + j % 8 * kernels_->open_size(), 1, own.packed.data());
+      for (size_t c = t * 8; c < tile_end(t); ++c)
+        take_column(c, open + c % 8 * kernels_->open_size(), keep, own, [&](size_t j, const int32_t* packed) {
+          const size_t bins = cuts_.bins(j);
+          if (!totals_known) found.first.total = kernels_->total(packed, bins);
+          search_feature(j, packed, criterion, found.first);
+          if (parent != nullptr) {
+            int32_t* rest = parent + packed_begin_[j];
+            for (size_t k = 0; k < bins * kernels_->packed_lanes(); ++k) rest[k] -= packed[k];
+            if (!totals_known) found.second.total = kernels_->total(rest, bins);
+            search_feature(j, rest, criterion, found.second);
+          }
+          totals_known = true;
+        });
+      // Beyond the last column all documents are in bin 0.
+      for (size_t c = tile_end(t); c < t * 8 + 8; ++c)
+        kernels_->take(open + c % 8 * kernels_->open_size(), 1, own.packed.data());
     }
     begin += count;
   } while (begin < documents.count);
@@ -172,7 +198,7 @@ std::pair<FoundCut, FoundCut> Searcher::search_all(const Documents& documents, c
 FoundCut Searcher::search_drawn(const Documents& documents, const uint8_t* flip, const Criterion& criterion) {
   const std::vector<uint32_t> arms = bandit_->draw(arms_per_pull_, *random_);
   std::vector<const uint8_t*> columns;
-  for (const uint32_t arm : arms) columns.push_back(bins_.feature(arm));
+  for (const uint32_t arm : arms) columns.push_back(bins_.column(arm));
 
   const size_t wanted = documents.count * arms.size() / kFewWorthThreads + 1;
   const size_t groups = std::min(wanted, static_cast<size_t>(context_.threads()));
@@ -188,14 +214,12 @@ FoundCut Searcher::search_drawn(const Documents& documents, const uint8_t* flip,
   std::vector<double> rewards;
   for (size_t k = 0; k < arms.size(); ++k) {
     const size_t bins = cuts_.bins(arms[k]);
-    int32_t* packed = nullptr;
+    int32_t* packed = scratch_[0].packed.data();
     for (size_t group = 0; group < groups; ++group) {
       Scratch& own = scratch_[group];
-      const int32_t* part = take(arms[k], own.open.data() + k * kernels_->open_size(), nullptr, own);
-      if (group == 0)
-        packed = own.packed.data();
-      else
-        for (size_t v = 0; v < bins * kernels_->packed_lanes(); ++v) packed[v] += part[v];
+      kernels_->take(own.open.data() + k * kernels_->open_size(), bins, own.packed.data());
+      if (group > 0)
+        for (size_t v = 0; v < bins * kernels_->packed_lanes(); ++v) packed[v] += own.packed[v];
     }
     if (k == 0) best.total = kernels_->total(packed, bins);
     FoundCut found;

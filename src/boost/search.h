@@ -54,25 +54,29 @@ class Searcher {
     AlignedVector<uint8_t> bins;
     AlignedVector<int32_t> open;    // of one tile, where all documents are in one block, or of drawn features
     AlignedVector<int32_t> packed;  // of one feature
+    AlignedVector<int32_t> joint;   // packed, of the features that share a column
   };
 
-  size_t tiles() const { return (bins_.features() + 7) / 8; }
-  size_t row_block() const { return kRowBytes / (4 * kernels_->lanes()); }
+  size_t tiles() const { return (bins_.columns() + 7) / 8; }
+  // Documents whose rows are made at a time: these stay in the L2 cache, as do their gathered bins.
+  size_t row_block() const { return std::min<size_t>(4096, kRowBytes / (4 * kernels_->lanes())); }
   // Bytes of a gathered tile; not a multiple of 4096, or those of a panel would compete for the same lines.
   size_t gathered_stride() const { return (row_block() + 24) * 8; }
   void gather_tiles(size_t first, size_t last, const Documents& documents, size_t begin, size_t count,
                     uint8_t* out) const;
   void add_columns(size_t t, const int32_t* rows, const Documents& documents, size_t begin, size_t count,
                    int32_t* open) const;
-  size_t tile_end(size_t t) const { return std::min(t * 8 + 8, bins_.features()); }
+  size_t tile_end(size_t t) const { return std::min(t * 8 + 8, bins_.columns()); }
   void search_feature(size_t j, const int32_t* packed, const Criterion& criterion, FoundCut& best) const;
-  // The packed histogram of feature j, taken from an open one into `packed`, or own.packed without one.
-  const int32_t* take(size_t j, int32_t* open, int32_t* packed, Scratch& own) const;
+  // Takes the packed histograms of all features of column c out of its open one, and calls body(feature,
+  // packed) for each. They are in `keep`, or only for the call without it.
+  template <typename Body>
+  void take_column(size_t c, int32_t* open, int32_t* keep, Scratch& own, Body body) const;
   std::pair<FoundCut, FoundCut> search_group(const Documents& documents, const uint8_t* flip,
                                              const Criterion& criterion, int32_t* keep, int32_t* parent,
                                              size_t group, size_t groups);
 
-  static constexpr size_t kRowBytes = kFew * kMostLanes * 4;  // of a block of rows: they stay in the L2 cache
+  static constexpr size_t kRowBytes = 256 << 10;
   const BinnedDataset& bins_;
   const BinCuts& cuts_;
   const WeightTable& weights_;

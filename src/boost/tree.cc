@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -76,13 +77,13 @@ class TreeLearner final : public RoundLearner {
   }
 
  private:
-  // Histograms may take a fifth of what the bins take, and with the weights 52 bytes a document; open ones
-  // come first. Under a bandit every search has its own features, so there is nothing to keep.
+  // Bins, weights and histograms together may take 1.2 bytes a (document, feature) and 52 a document; open
+  // histograms come first. Under a bandit every search has its own features, so there is nothing to keep.
   static size_t slot_count(const AdaBoostOptions& options, const Searcher& searcher) {
     const size_t documents = searcher.bins().documents();
-    const size_t weights = searcher.weights().labels() * sizeof(float);
-    const size_t bytes = std::max(kLeastSlotBytes, documents * searcher.bins().features() / 5 +
-                                                       documents * (52 - std::min<size_t>(52, weights)));
+    const size_t limit = documents * searcher.bins().features() * 6 / 5 + documents * 52;
+    const size_t taken = searcher.bins().bytes() + searcher.weights().values().size_bytes();
+    const size_t bytes = std::max(kLeastSlotBytes, limit - std::min(limit, taken));
     const size_t open = searcher.open_size() * sizeof(int32_t);
     const size_t fit = bytes > open ? (bytes - open) / (searcher.packed_size() * sizeof(int32_t)) : 0;
     const size_t wanted = searcher.has_bandit() ? 3 : static_cast<size_t>(options.leaves) + 1;
@@ -144,12 +145,12 @@ class TreeLearner final : public RoundLearner {
 
   // Sets passes[k] for documents begin..end of those in `index` (all, without one), and counts them. Its
   // arguments are values because bytes may alias anything.
-  static size_t mark_passing(const uint8_t* column, size_t width, uint8_t bin, const uint32_t* index,
-                             size_t begin, size_t end, uint8_t* __restrict passes) {
+  static size_t mark_passing(const uint8_t* column, size_t width, const uint8_t* byte_passes,
+                             const uint32_t* index, size_t begin, size_t end, uint8_t* __restrict passes) {
     constexpr size_t kAhead = 32;
     size_t passing = 0;
     const auto mark = [&](size_t k, size_t i) {
-      const uint8_t pass = column[i * width] > bin ? 1 : 0;
+      const uint8_t pass = byte_passes[column[i * width]];
       passes[k] = pass;
       passing += pass;
     };
@@ -171,8 +172,12 @@ class TreeLearner final : public RoundLearner {
     Leaf& below = leaves_[parent];
     Leaf above;
     const Cut cut = below.best.cut;
-    const uint8_t* column = searcher_.bins().feature(cut.feature);
-    const size_t width = searcher_.bins().width(cut.feature);
+    const BinnedDataset::Place& place = searcher_.bins().place(cut.feature);
+    const uint8_t* column = searcher_.bins().column(place.column);
+    const size_t width = searcher_.bins().width(place.column);
+    std::array<uint8_t, 256> byte_passes;
+    for (size_t byte = 0; byte < 256; ++byte)
+      byte_passes[byte] = place.bin(static_cast<uint8_t>(byte)) > cut.bin ? 1 : 0;
     const uint32_t* from = documents(below).index;
     const int to_buffer = below.buffer == 0 ? 1 : 0;
     if (order_[to_buffer].empty()) order_[to_buffer].resize(searcher_.bins().documents());
@@ -183,7 +188,8 @@ class TreeLearner final : public RoundLearner {
     ThreadPool& pool = searcher_.context().pool();
     std::vector<size_t> above_before((below.count + kSplitBlock - 1) / kSplitBlock + 1, 0);
     parallel_blocks(pool, below.count, kSplitBlock, [&](size_t begin, size_t end) {
-      above_before[begin / kSplitBlock + 1] = mark_passing(column, width, cut.bin, from, begin, end, passes);
+      above_before[begin / kSplitBlock + 1] =
+          mark_passing(column, width, byte_passes.data(), from, begin, end, passes);
     });
     std::partial_sum(above_before.begin(), above_before.end(), above_before.begin());
     above.count = above_before.back();

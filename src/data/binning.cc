@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "data/bin_search.h"
@@ -207,6 +208,36 @@ void complete_distinct(const Dataset& data, size_t max_bins, std::vector<Sampled
   }
 }
 
+// The columns of all features, each with its features ascending. Features with few bins share columns, the
+// fewest first, while that saves a step of 8 columns.
+std::vector<std::vector<uint32_t>> share_columns(const BinCuts& cuts) {
+  const size_t d = cuts.features();
+  std::vector<uint32_t> by_bins(d);
+  std::iota(by_bins.begin(), by_bins.end(), 0);
+  std::stable_sort(by_bins.begin(), by_bins.end(),
+                   [&](uint32_t a, uint32_t b) { return cuts.bins(a) < cuts.bins(b); });
+  // Where a column of the first features is full, and the next begins.
+  std::vector<bool> begins(d);
+  size_t columns_least = 0;
+  for (size_t k = 0, bins = 0; k < d; ++k) {
+    bins *= cuts.bins(by_bins[k]);
+    if (bins == 0 || bins > 256) {
+      begins[k] = true;
+      ++columns_least;
+      bins = cuts.bins(by_bins[k]);
+    }
+  }
+  const size_t enough = (columns_least + 7) / 8 * 8;
+  std::vector<std::vector<uint32_t>> columns;
+  for (size_t k = 0; k < d; ++k) {
+    if (begins[k] || columns.size() + d - k <= enough) columns.emplace_back();
+    columns.back().push_back(by_bins[k]);
+  }
+  for (std::vector<uint32_t>& features : columns) std::sort(features.begin(), features.end());
+  std::sort(columns.begin(), columns.end());
+  return columns;
+}
+
 }  // namespace
 
 BinCuts::BinCuts(const std::vector<std::vector<float>>& thresholds) {
@@ -260,28 +291,47 @@ BinCuts find_cuts(const Dataset& data, size_t max_bins, const Context& context) 
   return BinCuts(thresholds);
 }
 
+void BinnedDataset::place_features(const BinCuts& cuts) {
+  if (layout_ == BinLayout::kPanels)
+    features_of_ = share_columns(cuts);
+  else
+    for (uint32_t j = 0; j < cuts.features(); ++j) features_of_.push_back({j});
+  places_.resize(cuts.features());
+  for (size_t c = 0; c < features_of_.size(); ++c) {
+    size_t step = 1;
+    for (const uint32_t j : features_of_[c]) {
+      places_[j] = {c, step, cuts.bins(j)};
+      step *= cuts.bins(j);
+    }
+  }
+}
+
 BinnedDataset::BinnedDataset(const Dataset& data, const BinCuts& cuts, BinLayout layout,
                              const Context& context)
-    : documents_(data.documents()),
-      features_(data.features()),
-      layout_(layout),
-      stride_((documents_ + 127) / 64 * 64),
-      bins_((layout == BinLayout::kColumns ? features_ : (features_ + 7) / 8 * 8) * stride_) {
-  if (cuts.features() != features_)
-    throw_input("the data has {} features; the bins were made for {}", features_, cuts.features());
+    : documents_(data.documents()), layout_(layout), stride_((documents_ + 127) / 64 * 64) {
+  if (cuts.features() != data.features())
+    throw_input("the data has {} features; the bins were made for {}", data.features(), cuts.features());
+  place_features(cuts);
+  bytes_.resize(padded_columns() * stride_);
   std::vector<SearchTable> tables;
-  tables.reserve(features_);
-  for (size_t j = 0; j < features_; ++j) tables.emplace_back(cuts.thresholds(j));
-  // A block of rows stays in the cache while its features are gone through, some together.
+  tables.reserve(features());
+  for (size_t j = 0; j < features(); ++j) tables.emplace_back(cuts.thresholds(j));
+  // A block of rows stays in the cache while its columns are gone through, some together.
   const size_t together = layout == BinLayout::kColumns ? 1 : 8;
   parallel_blocks(context.pool(), documents_, 128, [&](size_t begin, size_t end) {
-    for (size_t first = 0; first < features_; first += together) {
-      const size_t last = std::min(features_, first + together);
+    for (size_t first = 0; first < columns(); first += together) {
+      const size_t last = std::min(columns(), first + together);
       const size_t width = this->width(first);
-      uint8_t* to = bins_.data() + begin_of(first) + begin * width;
+      uint8_t* to = bytes_.data() + begin_of(first) + begin * width;
       for (size_t i = begin; i < end; ++i, to += width) {
         const float* x = data.row(i).data();
-        for (size_t j = first; j < last; ++j) to[j - first] = tables[j].bin(x[j]);
+        for (size_t c = first; c < last; ++c) {
+          const std::vector<uint32_t>& features = features_of_[c];
+          size_t byte = tables[features[0]].bin(x[features[0]]);
+          for (size_t k = 1; k < features.size(); ++k)
+            byte += places_[features[k]].step * tables[features[k]].bin(x[features[k]]);
+          to[c - first] = static_cast<uint8_t>(byte);
+        }
         for (size_t k = last - first; k < together; ++k) to[k] = 0;
       }
     }

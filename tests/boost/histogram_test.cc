@@ -75,7 +75,7 @@ struct Case {
   // The open histograms of all documents, or of `some`.
   std::vector<int32_t> histogram(const Kernels& kernels, const uint8_t* flips, bool all) const {
     std::vector<int32_t> open(8 * kernels.open_size(), 0);
-    std::vector<int32_t> rows(data.documents() * (kernels.lanes() + 1));
+    std::vector<int32_t> rows(data.documents() * kernels.lanes());
     const Documents documents = chosen(all);
     kernels.rows(weights, flips, documents, 0, documents.count, rows.data());
     std::vector<uint8_t> gathered;
@@ -142,7 +142,7 @@ TEST_P(Histograms, AreTheSameFromColumnsAndFromDrawnFeatures) {
     const Documents documents = case_.chosen(all);
     const std::vector<int32_t> expected = case_.histogram(*kernels_, flip(), all);
     const size_t size = 7 * kernels_->open_size();
-    std::vector<int32_t> rows(case_.data.documents() * (kernels_->lanes() + 1));
+    std::vector<int32_t> rows(case_.data.documents() * kernels_->lanes());
     std::vector<int32_t> by_column(size, 0), drawn(size, 0);
     kernels_->rows(case_.weights, flip(), documents, 0, documents.count, rows.data());
     kernels_->add_columns(rows.data(), columns, documents, 0, documents.count, by_column.data());

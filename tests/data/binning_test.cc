@@ -39,7 +39,7 @@ void expect_bins_follow_cuts(const Dataset& data, const BinCuts& cuts) {
         const float x = data.row(i)[j];
         size_t slow = 0;
         for (const float threshold : t) slow += threshold <= x;
-        ASSERT_EQ(binned.feature(j)[i * binned.width(j)], slow) << "document " << i << " feature " << j;
+        ASSERT_EQ(binned.bin(i, j), slow) << "document " << i << " feature " << j;
         ASSERT_EQ(cuts.bin(j, x), slow);
       }
     }
@@ -148,6 +148,37 @@ TEST(Binning, CutsAreSavedAndLoaded) {
   bad.put(std::vector<float>{2, 1});
   BinaryReader bad_in(bad.bytes(), "cuts");
   EXPECT_THROW(BinCuts::load(bad_in), InputError);
+}
+
+TEST(Binning, FeaturesWithFewBinsShareColumns) {
+  // 10 features with 2 values, 3 with 7, 120 with 50: at best 2 + 2 + 120 columns, of which 128 are as good.
+  constexpr size_t kFeatures = 133;
+  Random random(3);
+  std::vector<float> values;
+  for (size_t i = 0; i < 400; ++i)
+    for (size_t j = 0; j < kFeatures; ++j)
+      values.push_back(static_cast<float>(random.below(j % 13 == 5 ? 2 : j % 40 == 7 ? 7 : 50)));
+  const Dataset data = dataset(values, kFeatures);
+  const BinCuts cuts = find_cuts(data, 255, Context(1));
+  const BinnedDataset binned(data, cuts, BinLayout::kPanels, Context(2));
+  EXPECT_EQ(binned.columns(), 128);
+  EXPECT_EQ(BinnedDataset(data, cuts, BinLayout::kColumns, Context(2)).columns(), kFeatures);
+  std::vector<int> seen(kFeatures);
+  size_t shared = 0;
+  for (size_t c = 0; c < binned.columns(); ++c) {
+    size_t bins = 1;
+    for (const uint32_t j : binned.features_of(c)) {
+      ++seen[j];
+      bins *= cuts.bins(j);
+      EXPECT_EQ(binned.place(j).column, c);
+    }
+    EXPECT_EQ(binned.column_bins(c), bins);
+    EXPECT_LE(bins, 256);
+    if (binned.features_of(c).size() > 1) ++shared;
+  }
+  EXPECT_EQ(seen, std::vector<int>(kFeatures, 1));
+  EXPECT_EQ(shared, 1);
+  expect_bins_follow_cuts(data, cuts);
 }
 
 TEST(Binning, RefusesWhatDoesNotFit) {

@@ -37,8 +37,9 @@ class BinCuts {
 
 BinCuts find_cuts(const Dataset& data, size_t max_bins, const Context& context);
 
-// kColumns: one feature after the other. kPanels: 64 features side by side, a cache line a document; the last
-// panel is as narrow as it can be in steps of 8.
+// kColumns: one feature after the other. kPanels: 64 columns side by side, a cache line a document; the last
+// panel is as narrow as it can be in steps of 8. Its features with few bins may share a column, whose byte is
+// the number of their bins together, where that makes for fewer steps of 8.
 enum class BinLayout { kColumns, kPanels };
 
 class BinnedDataset {
@@ -48,25 +49,54 @@ class BinnedDataset {
   BinnedDataset(const Dataset& data, const BinCuts& cuts, BinLayout layout, const Context& context);
 
   size_t documents() const { return documents_; }
-  size_t features() const { return features_; }
+  size_t features() const { return places_.size(); }
   BinLayout layout() const { return layout_; }
-  // Bin of (document i, feature j) is feature(j)[i * width(j)]. Readable for 64 bytes past the last document.
-  const uint8_t* feature(size_t j) const { return bins_.data() + begin_of(j); }
-  size_t width(size_t j) const {
-    return layout_ == BinLayout::kColumns ? 1
-                                          : std::min(kPanel, (features_ + 7) / 8 * 8 - j / kPanel * kPanel);
+
+  size_t columns() const { return features_of_.size(); }
+  size_t bytes() const { return bytes_.size(); }
+  // The byte of (document i, column c) is column(c)[i * width(c)]. Readable for 64 bytes past the last
+  // document.
+  const uint8_t* column(size_t c) const { return bytes_.data() + begin_of(c); }
+  size_t width(size_t c) const {
+    return layout_ == BinLayout::kColumns ? 1 : std::min(kPanel, padded_columns() - c / kPanel * kPanel);
+  }
+  // How many values the bytes of a column have: the product of its features' bins.
+  size_t column_bins(size_t c) const {
+    const Place& last = places_[features_of_[c].back()];
+    return last.step * last.bins;
+  }
+  std::span<const uint32_t> features_of(size_t c) const { return features_of_[c]; }
+
+  // A feature's bin is (byte of its column) / step % bins. The first feature of a column has step 1, each
+  // other one the product of the bins before it.
+  struct Place {
+    size_t column = 0;
+    size_t step = 1;
+    size_t bins = 1;
+
+    uint8_t bin(uint8_t byte) const { return static_cast<uint8_t>(byte / step % bins); }
+  };
+  const Place& place(size_t feature) const { return places_[feature]; }
+  uint8_t bin(size_t document, size_t feature) const {
+    const Place& at = places_[feature];
+    return at.bin(column(at.column)[document * width(at.column)]);
   }
 
  private:
-  size_t begin_of(size_t j) const {
-    return layout_ == BinLayout::kColumns ? j * stride_ : j / kPanel * kPanel * stride_ + j % kPanel;
+  void place_features(const BinCuts& cuts);
+  size_t padded_columns() const {
+    return layout_ == BinLayout::kColumns ? columns() : (columns() + 7) / 8 * 8;
+  }
+  size_t begin_of(size_t c) const {
+    return layout_ == BinLayout::kColumns ? c * stride_ : c / kPanel * kPanel * stride_ + c % kPanel;
   }
 
   size_t documents_;
-  size_t features_;
   BinLayout layout_;
   size_t stride_;  // documents, padded
-  AlignedVector<uint8_t> bins_;
+  std::vector<Place> places_;
+  std::vector<std::vector<uint32_t>> features_of_;
+  AlignedVector<uint8_t> bytes_;
 };
 
 }  // namespace tunemix
