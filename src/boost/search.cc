@@ -25,6 +25,22 @@ T* sized(AlignedVector<T>& buffer, size_t size) {
   return buffer.data();
 }
 
+// out[t * stride + r * 8] = the 8 bytes rows[r][begin + t * 8], for four rows and four tiles.
+inline void copy_four_tiles(const uint8_t* const* rows, size_t begin, size_t stride, uint8_t* out) {
+  typedef uint64_t Words __attribute__((vector_size(32), aligned(1), may_alias));
+  Words row[4];
+  for (size_t r = 0; r < 4; ++r) row[r] = *reinterpret_cast<const Words*>(rows[r] + begin);
+  const Words even_low = __builtin_shufflevector(row[0], row[1], 0, 4, 2, 6);
+  const Words odd_low = __builtin_shufflevector(row[0], row[1], 1, 5, 3, 7);
+  const Words even_high = __builtin_shufflevector(row[2], row[3], 0, 4, 2, 6);
+  const Words odd_high = __builtin_shufflevector(row[2], row[3], 1, 5, 3, 7);
+  const Words tile[4] = {__builtin_shufflevector(even_low, even_high, 0, 1, 4, 5),
+                         __builtin_shufflevector(odd_low, odd_high, 0, 1, 4, 5),
+                         __builtin_shufflevector(even_low, even_high, 2, 3, 6, 7),
+                         __builtin_shufflevector(odd_low, odd_high, 2, 3, 6, 7)};
+  for (size_t t = 0; t < 4; ++t) *reinterpret_cast<Words*>(out + t * stride) = tile[t];
+}
+
 void keep_better(FoundCut& best, const FoundCut& other) {
   if (better(other, best)) best = other;
 }
@@ -66,19 +82,22 @@ void Searcher::gather_tiles(size_t first, size_t last, const Documents& document
   const uint8_t* bins = bins_.column(first * 8);
   const size_t width = bins_.width(first * 8);
   const size_t stride = gathered_stride();
-  const auto copy = [&](size_t k, size_t i) {
-    for (size_t t = 0; t < last - first; ++t)
-      std::memcpy(out + t * stride + k * 8, bins + i * width + t * 8, 8);
-  };
-  if (documents.index == nullptr) {
-    for (size_t k = 0; k < count; ++k) copy(k, begin + k);
-    return;
+  const size_t tiles = last - first;
+  const uint32_t* index = documents.index == nullptr ? nullptr : documents.index + begin;
+  const auto row = [=](size_t k) { return bins + (index == nullptr ? begin + k : index[k]) * width; };
+  size_t k = 0;
+  for (; k + 4 <= count; k += 4) {
+    if (index != nullptr)
+      for (size_t ahead = k + kAhead; ahead < std::min(k + kAhead + 4, count); ++ahead)
+        __builtin_prefetch(bins + index[ahead] * width);
+    const uint8_t* rows[4] = {row(k), row(k + 1), row(k + 2), row(k + 3)};
+    size_t t = 0;
+    for (; t + 4 <= tiles; t += 4) copy_four_tiles(rows, t * 8, stride, out + t * stride + k * 8);
+    for (; t < tiles; ++t)
+      for (size_t r = 0; r < 4; ++r) std::memcpy(out + t * stride + (k + r) * 8, rows[r] + t * 8, 8);
   }
-  const uint32_t* index = documents.index + begin;
-  for (size_t k = 0; k < count; ++k) {
-    __builtin_prefetch(bins + index[std::min(k + kAhead, count - 1)] * width);
-    copy(k, index[k]);
-  }
+  for (; k < count; ++k)
+    for (size_t t = 0; t < tiles; ++t) std::memcpy(out + t * stride + k * 8, row(k) + t * 8, 8);
 }
 
 void Searcher::search_feature(size_t j, const int32_t* packed, const Criterion& criterion,
