@@ -16,6 +16,14 @@
 namespace tunemix::boost {
 namespace {
 
+// Keeps the compiler from working out what follows from how a value came about: two instructions then use it
+// as it is, where they would share a sum of it and something else that needs an instruction of its own.
+template <typename T>
+inline T opaque(T value) {
+  asm("" : "+r"(value));
+  return value;
+}
+
 template <size_t kBytes>
 bool has_bits(const void* vector) {
   uint64_t words[kBytes / 8];
@@ -81,8 +89,17 @@ struct Row {
     for (size_t k = 1; k < kParts; ++k) any |= part[k];
     return !has_bits<kBytes>(&any);
   }
-  void add_to(int32_t* p) const {
-    for (size_t k = 0; k < kParts; ++k) *reinterpret_cast<Vector*>(p + k * kBytes / 4) += part[k];
+  // To what is `offset` bytes from `base`.
+  void add_to(int32_t* base, size_t offset) const {
+    Vector sum[kParts];
+    for (size_t k = 0; k < kParts; ++k) sum[k] = part[k] + *at(base, offset, k);
+    const size_t same_offset = opaque(offset);
+    for (size_t k = 0; k < kParts; ++k) *at(base, same_offset, k) = sum[k];
+  }
+
+ private:
+  static Vector* at(int32_t* base, size_t offset, size_t k) {
+    return reinterpret_cast<Vector*>(reinterpret_cast<char*>(base) + k * kBytes + offset);
   }
 };
 
@@ -187,6 +204,7 @@ class KernelsOf final : public Kernels {
   static constexpr size_t kOwn = kFolded ? Fold<P>::kOwn : P;  // sums of one kind in a packed row
   static constexpr size_t kPacked = kSplit ? 2 * kOwn : kOwn;
   static constexpr size_t kAdded = kSplit && !kFolded ? 2 * P : P;  // lanes that a document adds
+  static constexpr size_t kBinBytes = kAdded * sizeof(int32_t);
   static constexpr size_t kFeature = kFolded ? 2 * Fold<P>::kPlane : 256 * kAdded + 128;
 
  public:
@@ -203,7 +221,7 @@ class KernelsOf final : public Kernels {
 
   void add_tile(const int32_t* rows, const uint8_t* tile, size_t count, int32_t* open) const override {
     for (size_t k = 0; k < count; ++k)
-      add_document(rows + k * kAdded, tile + k * 8, open + plane(rows, count, k));
+      add_document(rows + k * kAdded, tile + k * 8, opaque(open + plane(rows, count, k)));
   }
 
   void add_columns(const int32_t* rows, std::span<const uint8_t* const> columns, const Documents& documents,
@@ -328,13 +346,11 @@ class KernelsOf final : public Kernels {
     uint64_t word;
     std::memcpy(&word, bins, sizeof word);
     const Row<kAdded> values = Row<kAdded>::load(row);
-    // (bin of feature f) * kAdded * 4 in two instructions: a shift that stops short, and a mask.
-    constexpr size_t kShift = std::bit_width(kAdded * 4) - 1;
-    const auto bin_offset = [&](size_t f) {
-      const uint64_t moved = 8 * f < kShift ? word << (kShift - 8 * f) : word >> (8 * f - kShift);
-      return (moved & uint64_t{255} << kShift) / 4;
-    };
-    for (size_t f = 0; f < 8; ++f) values.add_to(open + f * kFeature + bin_offset(f));
+    for (size_t f = 0; f < 8; ++f) {
+      // (bin of feature f) * kBinBytes in two instructions: a rotation that stops short, and a mask.
+      constexpr int kShift = std::bit_width(kBinBytes) - 1;
+      values.add_to(open + f * kFeature, std::rotr(word, static_cast<int>(8 * f) - kShift) & 255 * kBinBytes);
+    }
   }
 
   // Calls body(columns, where they are added to) for all of them, up to four at a time.
@@ -443,8 +459,8 @@ class KernelsOf final : public Kernels {
     for (size_t k = 0; k < count; ++k) {
       const size_t i = documents.index == nullptr ? begin + k : documents.index[begin + k];
       const Row<kAdded> values = Row<kAdded>::load(rows + k * kAdded);
-      int32_t* first = open + plane(rows, count, k);
-      for (size_t c = 0; c < C; ++c) values.add_to(first + c * kFeature + column[c][i] * kAdded);
+      int32_t* first = opaque(open + plane(rows, count, k));
+      for (size_t c = 0; c < C; ++c) values.add_to(first + c * kFeature, column[c][i] * kBinBytes);
     }
   }
 
@@ -456,8 +472,8 @@ class KernelsOf final : public Kernels {
     const RowMaker maker(weights, flip);
     for_documents(weights, documents, begin, count, [=](size_t, size_t i) {
       const Row<kAdded> values = maker.row(i);
-      int32_t* first = open + maker.plane(i);
-      for (size_t c = 0; c < C; ++c) values.add_to(first + c * kFeature + column[c][i] * kAdded);
+      int32_t* first = opaque(open + maker.plane(i));
+      for (size_t c = 0; c < C; ++c) values.add_to(first + c * kFeature, column[c][i] * kBinBytes);
     });
   }
 
