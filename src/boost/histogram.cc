@@ -213,7 +213,8 @@ class KernelsOf final : public Kernels {
   void rows(const WeightTable& weights, const uint8_t* flip, const Documents& documents, size_t begin,
             size_t count, int32_t* out) const override {
     const RowMaker maker(weights, flip);
-    for_documents(weights, documents, begin, count, [=](size_t k, size_t i) {
+    const auto prefetch = [=](size_t i) { maker.prefetch(i); };
+    for_documents(documents, begin, count, prefetch, [=](size_t k, size_t i) {
       maker.row(i).store(out + k * kAdded);
       if constexpr (kFolded) out[count * kAdded + k] = static_cast<int32_t>(maker.plane(i));
     });
@@ -364,10 +365,11 @@ class KernelsOf final : public Kernels {
     for (; c < columns.size(); ++c) body.template operator()<1>(columns.data() + c, open + c * kFeature);
   }
 
-  // Calls body(k, document) for the k-th of `count` documents, with their weights on the way.
-  template <typename Body>
-  static void for_documents(const WeightTable& weights, const Documents& documents, size_t begin,
-                            size_t count, Body body) {
+  // Calls body(k, document) for the k-th of `count` documents, and before it prefetch(document) for one that
+  // comes later, where they are not in a row.
+  template <typename Prefetch, typename Body>
+  static void for_documents(const Documents& documents, size_t begin, size_t count, Prefetch prefetch,
+                            Body body) {
     if (documents.index == nullptr) {
       for (size_t k = 0; k < count; ++k) body(k, begin + k);
       return;
@@ -376,7 +378,7 @@ class KernelsOf final : public Kernels {
     const uint32_t* index = documents.index + begin;
     const size_t prefetched = count - std::min(count, kAhead);
     for (size_t k = 0; k < prefetched; ++k) {
-      __builtin_prefetch(weights.row(index[k + kAhead]));
+      prefetch(index[k + kAhead]);
       body(k, index[k]);
     }
     for (size_t k = prefetched; k < count; ++k) body(k, index[k]);
@@ -416,6 +418,7 @@ class KernelsOf final : public Kernels {
         return result;
       }
     }
+    void prefetch(size_t i) const { __builtin_prefetch(weights_ + i * stride_); }
     // Where the plane of the document begins.
     size_t plane(size_t i) const { return kFolded ? kPlaneOf[labels_[i]] : 0; }
 
@@ -470,7 +473,11 @@ class KernelsOf final : public Kernels {
     std::array<const uint8_t*, C> column;
     std::copy_n(columns, C, column.begin());
     const RowMaker maker(weights, flip);
-    for_documents(weights, documents, begin, count, [=](size_t, size_t i) {
+    const auto prefetch = [=](size_t i) {
+      maker.prefetch(i);
+      for (size_t c = 0; c < C; ++c) __builtin_prefetch(column[c] + i);
+    };
+    for_documents(documents, begin, count, prefetch, [=](size_t, size_t i) {
       const Row<kAdded> values = maker.row(i);
       int32_t* first = opaque(open + maker.plane(i));
       for (size_t c = 0; c < C; ++c) values.add_to(first + c * kFeature, column[c][i] * kBinBytes);
