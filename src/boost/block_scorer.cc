@@ -35,9 +35,10 @@ template <size_t P>
 void fill_table(const BoostRound& round, float step, size_t labels, float* table) {
   if (round.values.empty()) {
     const Signs up = Signs{} + std::bit_cast<uint32_t>(step);
-    for (size_t k = 0; k < round.votes.size(); ++k)
+    const std::span<const uint32_t> votes = round.votes;
+    for (size_t k = 0; k < votes.size(); ++k)
       for (size_t l = 0; l < P; l += 4) {
-        const Signs signed_steps = up ^ kSigns[round.votes[k] >> l & 15];
+        const Signs signed_steps = up ^ kSigns[votes[k] >> l & 15];
         std::memcpy(table + k * P + l, &signed_steps, sizeof signed_steps);
       }
   } else {
@@ -46,20 +47,20 @@ void fill_table(const BoostRound& round, float step, size_t labels, float* table
   }
 }
 
-// scores[kBlock][P] += tables[r][leaf[r][kBlock]] of R rounds, in their order.
+// scores[documents][P] += tables[r][leaf[r * documents ..]] of R rounds, in their order.
 template <size_t P, size_t R>
-void add_rows(const float* const* tables, const uint8_t* leaf, float* scores) {
+void add_rows(const float* const* tables, const uint8_t* leaf, size_t documents, float* scores) {
   constexpr size_t kBytes = std::min(P * 4, kVectorBytes);
   constexpr size_t kParts = P * 4 / kBytes;
   typedef float Vector __attribute__((vector_size(kBytes), aligned(16), may_alias));
   const float* table[R];
   std::copy_n(tables, R, table);
-  for (size_t i = 0; i < BlockScorer::kBlock; ++i) {
+  for (size_t i = 0; i < documents; ++i) {
     Vector* to = reinterpret_cast<Vector*>(scores + i * P);
     Vector sum[kParts];
     for (size_t v = 0; v < kParts; ++v) sum[v] = to[v];
     for (size_t r = 0; r < R; ++r) {
-      const Vector* added = reinterpret_cast<const Vector*>(table[r] + leaf[r * BlockScorer::kBlock + i] * P);
+      const Vector* added = reinterpret_cast<const Vector*>(table[r] + leaf[r * documents + i] * P);
       for (size_t v = 0; v < kParts; ++v) sum[v] += added[v];
     }
     for (size_t v = 0; v < kParts; ++v) to[v] = sum[v];
@@ -107,7 +108,8 @@ void BlockScorer::leaves(size_t t, const int8_t* columns, uint8_t* leaf) const {
   const size_t count = rounds_[t].cuts.size();
   const bool product = rounds_[t].product;
   for (size_t first = 0; first < kVectors; first += kTogether) {
-    Bytes id[kTogether] = {};
+    Bytes id[kTogether];
+    for (size_t v = 0; v < kTogether; ++v) id[v] = Bytes{};
     for (size_t k = 0; k < count; ++k) {
       const auto* column = reinterpret_cast<const SignedBytes*>(columns + steps[k].column) + first;
       const SignedBytes above = SignedBytes{} + steps[k].above;
@@ -124,12 +126,12 @@ void BlockScorer::leaves(size_t t, const int8_t* columns, uint8_t* leaf) const {
         id[v] = id[v] > moved ? id[v] : moved;
       }
     }
-    std::memcpy(leaf + first * sizeof(Bytes), id, sizeof id);
+    for (size_t v = 0; v < kTogether; ++v) reinterpret_cast<Bytes*>(leaf)[first + v] = id[v];
   }
 }
 
 void BlockScorer::add_votes(size_t t, size_t count, double shrinkage, size_t labels, const uint8_t* leaf,
-                            AlignedVector<float>& tables, float* scores) const {
+                            size_t documents, AlignedVector<float>& tables, float* scores) const {
   const size_t stride = padded_labels(labels);
   size_t leaves = 0;
   for (size_t r = 0; r < count; ++r) leaves += rounds_[t + r].leaves();
@@ -143,8 +145,8 @@ void BlockScorer::add_votes(size_t t, size_t count, double shrinkage, size_t lab
       table_of[r] = table;
       table += round.leaves() * P;
     }
-    if (count == kRoundsTogether) return add_rows<P, kRoundsTogether>(table_of, leaf, scores);
-    for (size_t r = 0; r < count; ++r) add_rows<P, 1>(table_of + r, leaf + r * kBlock, scores);
+    if (count == kRoundsTogether) return add_rows<P, kRoundsTogether>(table_of, leaf, documents, scores);
+    for (size_t r = 0; r < count; ++r) add_rows<P, 1>(table_of + r, leaf + r * documents, documents, scores);
   });
 }
 
@@ -153,6 +155,7 @@ void add_scores(const BinCuts& cuts, std::span<const BoostRound> rounds, double 
                 std::span<ScoreMatrix> out, const Context& context) {
   if (checkpoints.empty()) return;
   constexpr size_t kBlock = BlockScorer::kBlock;
+  constexpr size_t kBlocks = 8;  // that get their votes from the same tables
   const size_t labels = out[0].columns();
   const size_t stride = padded_labels(labels);
   const BlockScorer scorer(cuts, rounds.first(static_cast<size_t>(checkpoints.back())));
@@ -162,25 +165,31 @@ void add_scores(const BinCuts& cuts, std::span<const BoostRound> rounds, double 
     AlignedVector<float> scores;
   };
   std::vector<Scratch> scratch(static_cast<size_t>(context.threads()));
-  const size_t blocks = (data.documents() + kBlock - 1) / kBlock;
-  context.pool().run_with_thread(blocks, [&](size_t block, int thread) {
+  const size_t groups = (data.documents() + kBlocks * kBlock - 1) / (kBlocks * kBlock);
+  context.pool().run_with_thread(groups, [&](size_t group, int thread) {
     Scratch& own = scratch[static_cast<size_t>(thread)];
-    own.columns.resize(scorer.columns_size());
-    own.scores.assign(kBlock * stride, 0.0F);
-    const size_t begin = block * kBlock;
-    const size_t count = std::min(kBlock, data.documents() - begin);
+    const size_t begin = group * kBlocks * kBlock;
+    const size_t count = std::min(kBlocks * kBlock, data.documents() - begin);
+    const size_t blocks = (count + kBlock - 1) / kBlock;
+    own.columns.resize(kBlocks * scorer.columns_size());
+    own.scores.assign(blocks * kBlock * stride, 0.0F);
     if (start != nullptr)
       for (size_t i = 0; i < count; ++i)
         std::copy_n(start->row(begin + i).data(), labels, &own.scores[i * stride]);
-    scorer.fill(data, begin, count, own.columns.data());
-    alignas(64) uint8_t leaf[BlockScorer::kRoundsTogether * kBlock];
+    const auto columns = [&](size_t block) { return own.columns.data() + block * scorer.columns_size(); };
+    for (size_t b = 0; b < blocks; ++b)
+      scorer.fill(data, begin + b * kBlock, std::min(kBlock, count - b * kBlock), columns(b));
+    alignas(64) uint8_t leaf[BlockScorer::kRoundsTogether * kBlocks * kBlock];
     size_t t = 0;
     for (size_t c = 0; c < checkpoints.size(); ++c) {
       const auto end = static_cast<size_t>(checkpoints[c]);
       while (t < end) {
         const size_t rounds_now = std::min(BlockScorer::kRoundsTogether, end - t);
-        for (size_t r = 0; r < rounds_now; ++r) scorer.leaves(t + r, own.columns.data(), leaf + r * kBlock);
-        scorer.add_votes(t, rounds_now, shrinkage, labels, leaf, own.tables, own.scores.data());
+        for (size_t b = 0; b < blocks; ++b)
+          for (size_t r = 0; r < rounds_now; ++r)
+            scorer.leaves(t + r, columns(b), leaf + (r * blocks + b) * kBlock);
+        scorer.add_votes(t, rounds_now, shrinkage, labels, leaf, blocks * kBlock, own.tables,
+                         own.scores.data());
         t += rounds_now;
       }
       for (size_t i = 0; i < count; ++i)

@@ -1,5 +1,5 @@
-// Applies rounds to blocks of 256 documents: bins by column, leaf ids as bytes updated split by split, votes
-// from a table.
+// Applies rounds to blocks of documents: bins by column, leaf ids as bytes updated split by split, votes from
+// a table.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace tunemix::boost {
 
 class BlockScorer {
  public:
-  static constexpr size_t kBlock = 256;
+  static constexpr size_t kBlock = 128;         // its columns of a hundred features stay in the L1 cache
   static constexpr size_t kRoundsTogether = 8;  // at most, in add_votes
 
   // Of some adjacent rounds, which outlive the scorer; their cuts are numbered by `cuts`.
@@ -25,12 +25,12 @@ class BlockScorer {
   // The bins of documents begin..begin+count, count <= kBlock, in the features that the rounds use.
   void fill(const Dataset& data, size_t begin, size_t count, int8_t* columns) const;
   void fill(const BinnedDataset& data, size_t begin, size_t count, int8_t* columns) const;
-  // The leaf of each document of the block in round t.
+  // The leaf of each document of the block in round t; `leaf` is aligned as vectors are.
   void leaves(size_t t, const int8_t* columns, uint8_t* leaf) const;
-  // scores[kBlock][padded_labels(labels)] += nu * h of rounds t..t+count, which have their leaves one block
-  // after the other; `tables` is scratch.
+  // scores[documents][padded_labels(labels)] += nu * h of rounds t..t+count; leaf[r * documents + i] is that
+  // of document i in round t + r. `tables` is scratch.
   void add_votes(size_t t, size_t count, double shrinkage, size_t labels, const uint8_t* leaf,
-                 AlignedVector<float>& tables, float* scores) const;
+                 size_t documents, AlignedVector<float>& tables, float* scores) const;
 
  private:
   struct Step {

@@ -121,7 +121,7 @@ struct AdaBoostTrainer::Impl {
       parallel_blocks(context.pool(), data.documents(), boost::BlockScorer::kBlock,
                       [&](size_t begin, size_t end) {
                         AlignedVector<int8_t> columns(scorer.columns_size());
-                        uint8_t block_leaf[boost::BlockScorer::kBlock];
+                        alignas(64) uint8_t block_leaf[boost::BlockScorer::kBlock];
                         scorer.fill(*bins, begin, end - begin, columns.data());
                         for (size_t t = 0; t < chunk.size(); ++t) {
                           scorer.leaves(t, columns.data(), block_leaf);
