@@ -21,9 +21,12 @@ inline unsigned count_at_most(const float* t, float x) {
       std::popcount(_mm512_cmp_ps_mask(_mm512_loadu_ps(t), _mm512_set1_ps(x), _CMP_LE_OQ)));
 #elif defined(__AVX2__)
   const __m256 v = _mm256_set1_ps(x);
-  const int low = _mm256_movemask_ps(_mm256_cmp_ps(_mm256_loadu_ps(t), v, _CMP_LE_OQ));
-  const int high = _mm256_movemask_ps(_mm256_cmp_ps(_mm256_loadu_ps(t + 8), v, _CMP_LE_OQ));
-  return static_cast<unsigned>(std::popcount(static_cast<unsigned>(low | high << 8)));
+  const __m256i low = _mm256_castps_si256(_mm256_cmp_ps(_mm256_loadu_ps(t), v, _CMP_LE_OQ));
+  const __m256i high = _mm256_castps_si256(_mm256_cmp_ps(_mm256_loadu_ps(t + 8), v, _CMP_LE_OQ));
+  // Two bits for each.
+  return static_cast<unsigned>(
+             std::popcount(static_cast<unsigned>(_mm256_movemask_epi8(_mm256_packs_epi32(low, high))))) /
+         2;
 #else
   unsigned count = 0;
   for (int k = 0; k < 16; ++k) count += t[k] <= x;
