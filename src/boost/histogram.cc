@@ -149,6 +149,9 @@ struct Lanes {
   static Ints absolute(Ints x) { return x < 0 ? -x : x; }
   static Floats floats(Ints x) { return __builtin_convertvector(x, Floats); }
   static Floats square_root(Floats x) {
+#if defined(__AVX512F__)
+    if constexpr (N == 16) return Floats(_mm512_sqrt_ps(__m512(x)));
+#endif
 #if defined(__AVX2__)
     if constexpr (N == 8) return Floats(_mm256_sqrt_ps(__m256(x)));
 #endif
@@ -257,8 +260,10 @@ class KernelsOf final : public Kernels {
         Row<P>().store(second);
       }
     } else {
-      std::copy_n(open, bins * kPacked, packed);
-      std::fill_n(open, bins * kPacked, 0);
+      for (size_t k = 0; k < bins * kPacked; k += kPacked) {
+        Row<kPacked>::load(open + k).store(packed + k);
+        Row<kPacked>().store(open + k);
+      }
     }
   }
 
@@ -300,7 +305,10 @@ class KernelsOf final : public Kernels {
     return sums[label] - positive_at(sums, label);
   }
 
-  static constexpr size_t kCuts = Row<P>::kBytes / 4;  // that are valued at a time
+  // Whether a register holds both kinds of sums of a bin.
+  static constexpr bool kJoint = kSplit && !kFolded && kPacked * sizeof(int32_t) <= kVectorBytes;
+  using ScanRow = Row<kJoint ? kPacked : P>;
+  static constexpr size_t kCuts = ScanRow::kBytes / sizeof(int32_t);  // that are valued at a time
   using L = Lanes<kCuts>;
   using Ints = typename L::Ints;
   using Floats = typename L::Floats;
@@ -510,15 +518,15 @@ class KernelsOf final : public Kernels {
     // Cuts first..first+count, at most kCuts.
     template <typename Count>
     void next(const int32_t* packed, size_t first, Count count) {
-      Row<P> any;
-      Row<P> sums[kCuts];
-      Row<P> positives[kCuts];
+      ScanRow any;
+      ScanRow sums[kCuts];
+      ScanRow positives[kCuts];
       for (size_t k = 0; k < kCuts; ++k) {
         if (k < count) {
           const int32_t* row = packed + (first + k) * kPacked;
-          any.merge(Row<P>::load(row));
-          sum.add(Row<P>::load(row));
-          if constexpr (kSplit) positive.add(Row<P>::load(row + kOwn));
+          any.merge(ScanRow::load(row));
+          sum.add(ScanRow::load(row));
+          if constexpr (kSplit && !kJoint) positive.add(ScanRow::load(row + kOwn));
         }
         sums[k] = sum;
         positives[k] = positive;
@@ -536,22 +544,24 @@ class KernelsOf final : public Kernels {
     }
 
     const Sums& total;
-    Row<P> sum;       // below the last cut, for each label
-    Row<P> positive;  // the same where y = +1
+    ScanRow sum;       // below the last cut, for each label
+    ScanRow positive;  // the same where y = +1; if kJoint these follow in `sum`
     typename Term::Value highest = std::numeric_limits<typename Term::Value>::lowest();
     size_t bin = kNone;  // of the highest
   };
 
   // From the sums below each cut. Terms are added in an order that does not depend on the vectors' width.
   template <typename Term>
-  static typename Term::Values value_cuts(const Row<P>* sums, const Row<P>* positives, const Sums& total) {
+  static typename Term::Values value_cuts(const ScanRow* sums, const ScanRow* positives, const Sums& total) {
     typename Term::Values terms[P] = {};
-    for (size_t part = 0; part < Row<P>::kParts; ++part) {
+    for (size_t part = 0; part < ScanRow::kParts; ++part) {
       Ints sum[kCuts];  // of one label below each cut
       Ints positive[kCuts] = {};
       for (size_t k = 0; k < kCuts; ++k) sum[k] = sums[k].part[part];
       L::transpose(sum);
-      if constexpr (kSplit) {
+      if constexpr (kJoint) {
+        std::copy_n(sum + kOwn, kOwn, positive);
+      } else if constexpr (kSplit) {
         for (size_t k = 0; k < kCuts; ++k) positive[k] = positives[k].part[part];
         L::transpose(positive);
       }
@@ -570,10 +580,10 @@ class KernelsOf final : public Kernels {
   // As of a cut with all documents below it.
   template <typename Term>
   static double uncut_as(const Sums& total) {
-    Row<P> sums[kCuts];
-    Row<P> positives[kCuts];
-    sums[0] = Row<P>::load(total.data());
-    if constexpr (kSplit) positives[0] = Row<P>::load(total.data() + kOwn);
+    ScanRow sums[kCuts];
+    ScanRow positives[kCuts];
+    sums[0] = ScanRow::load(total.data());
+    if constexpr (kSplit && !kJoint) positives[0] = ScanRow::load(total.data() + kOwn);
     return value_cuts<Term>(sums, positives, total)[0];
   }
 

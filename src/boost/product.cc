@@ -79,19 +79,17 @@ void xor_failing(const BinnedDataset& bins, const Cut& cut, std::span<uint8_t> l
   const BinnedDataset::Place& place = bins.place(cut.feature);
   const uint8_t* column = bins.column(place.column);
   const size_t width = bins.width(place.column);
-  std::array<uint8_t, 256> byte_fails;
-  for (size_t byte = 0; byte < 256; ++byte)
-    byte_fails[byte] = place.bin(static_cast<uint8_t>(byte)) <= cut.bin ? 1 : 0;
+  const std::array<uint8_t, 256> byte_passes = place.above(cut.bin);
   parallel_blocks(context.pool(), leaf.size(), 65536, [&](size_t begin, size_t end) {
     // Bytes may alias anything, so all that the loops read besides is local.
     uint8_t* __restrict to = leaf.data();
     const uint8_t* from = column;
-    const uint8_t* fails = byte_fails.data();
+    const uint8_t* passes = byte_passes.data();
     const uint8_t bin = cut.bin;
     if (width == 1)
       for (size_t i = begin; i < end; ++i) to[i] ^= static_cast<uint8_t>(from[i] <= bin);
     else
-      for (size_t i = begin, w = width; i < end; ++i) to[i] ^= fails[from[i * w]];
+      for (size_t i = begin, w = width; i < end; ++i) to[i] ^= passes[from[i * w]] ^ 1;
   });
 }
 

@@ -200,8 +200,8 @@ std::pair<FoundCut, FoundCut> Searcher::search_all(const Documents& documents, c
                                                    const Criterion& criterion, int32_t* keep,
                                                    int32_t* parent) {
   if (documents.count > row_block()) sized(open_, open_size());
-  // A parent's histogram is as much work as some hundred documents.
-  const size_t work = (documents.count + (parent != nullptr ? 256 : 0)) * bins_.features();
+  // To search a histogram is as much work as to add some hundred documents to it.
+  const size_t work = (documents.count + (parent != nullptr ? 1500 : 600)) * bins_.features();
   const size_t groups = work > kWorthThreads ? std::min(tiles(), static_cast<size_t>(context_.threads())) : 1;
   std::vector<std::pair<FoundCut, FoundCut>> found(groups);
   context_.pool().run(groups, [&](size_t group) {

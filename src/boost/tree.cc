@@ -175,9 +175,7 @@ class TreeLearner final : public RoundLearner {
     const BinnedDataset::Place& place = searcher_.bins().place(cut.feature);
     const uint8_t* column = searcher_.bins().column(place.column);
     const size_t width = searcher_.bins().width(place.column);
-    std::array<uint8_t, 256> byte_passes;
-    for (size_t byte = 0; byte < 256; ++byte)
-      byte_passes[byte] = place.bin(static_cast<uint8_t>(byte)) > cut.bin ? 1 : 0;
+    const std::array<uint8_t, 256> byte_passes = place.above(cut.bin);
     const uint32_t* from = documents(below).index;
     const int to_buffer = below.buffer == 0 ? 1 : 0;
     if (order_[to_buffer].empty()) order_[to_buffer].resize(searcher_.bins().documents());

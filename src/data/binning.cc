@@ -291,6 +291,15 @@ BinCuts find_cuts(const Dataset& data, size_t max_bins, const Context& context) 
   return BinCuts(thresholds);
 }
 
+std::array<uint8_t, 256> BinnedDataset::Place::above(uint8_t given) const {
+  std::array<uint8_t, 256> result = {};
+  for (size_t begin = 0; begin < 256; begin += step * bins)
+    for (size_t byte = begin + (given + size_t{1}) * step; byte < std::min<size_t>(256, begin + step * bins);
+         ++byte)
+      result[byte] = 1;
+  return result;
+}
+
 void BinnedDataset::place_features(const BinCuts& cuts) {
   if (layout_ == BinLayout::kPanels)
     features_of_ = share_columns(cuts);

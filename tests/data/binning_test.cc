@@ -39,6 +39,10 @@ void expect_bins_follow_cuts(const Dataset& data, const BinCuts& cuts) {
         const float x = data.row(i)[j];
         size_t slow = 0;
         for (const float threshold : t) slow += threshold <= x;
+        const BinnedDataset::Place& place = binned.place(j);
+        const uint8_t byte = binned.column(place.column)[i * binned.width(place.column)];
+        for (const size_t given : {slow, slow - std::min<size_t>(slow, 1)})
+          ASSERT_EQ(place.above(static_cast<uint8_t>(given))[byte], slow > given ? 1 : 0);
         ASSERT_EQ(binned.bin(i, j), slow) << "document " << i << " feature " << j;
         ASSERT_EQ(cuts.bin(j, x), slow);
       }

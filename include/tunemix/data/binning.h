@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -75,6 +76,8 @@ class BinnedDataset {
     size_t bins = 1;
 
     uint8_t bin(uint8_t byte) const { return static_cast<uint8_t>(byte / step % bins); }
+    // For every byte: 1 if the feature's bin is above the given one, else 0.
+    std::array<uint8_t, 256> above(uint8_t given) const;
   };
   const Place& place(size_t feature) const { return places_[feature]; }
   uint8_t bin(size_t document, size_t feature) const {
