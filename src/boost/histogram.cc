@@ -150,7 +150,7 @@ struct Lanes {
   static Floats floats(Ints x) { return __builtin_convertvector(x, Floats); }
   static Floats square_root(Floats x) {
 #if defined(__AVX512F__)
-    if constexpr (N == 16) return Floats(_mm512_sqrt_ps(__m512(x)));
+    if constexpr (N == 16) return Floats(_mm512_maskz_sqrt_ps(0xFFFF, __m512(x)));
 #endif
 #if defined(__AVX2__)
     if constexpr (N == 8) return Floats(_mm256_sqrt_ps(__m256(x)));
