@@ -98,8 +98,14 @@ void BlockScorer::fill(const Dataset& data, size_t begin, size_t count, int8_t* 
 }
 
 void BlockScorer::fill(const BinnedDataset& data, size_t begin, size_t count, int8_t* columns) const {
-  for (size_t u = 0; u < features_.size(); ++u) {
-    for (size_t i = 0; i < count; ++i) columns[u * kBlock + i] = biased(data.bin(begin + i, features_[u]));
+  for (size_t u = 0; u < features_.size(); ++u, columns += kBlock) {
+    const BinnedDataset::Place& place = data.place(features_[u]);
+    const size_t width = data.width(place.column);
+    const uint8_t* from = data.column(place.column) + begin * width;
+    if (data.features_of(place.column).size() == 1)
+      for (size_t i = 0; i < count; ++i) columns[i] = biased(from[i * width]);
+    else
+      for (size_t i = 0; i < count; ++i) columns[i] = biased(place.bin(from[i * width]));
   }
 }
 

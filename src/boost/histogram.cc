@@ -492,7 +492,7 @@ class KernelsOf final : public Kernels {
     });
   }
 
-  // The sums of w, or w y, in a bin tell whether it has any documents.
+  // A bin whose sums of w, or of w y, are 0 changes no side's sums.
   static bool is_empty(const int32_t* packed, size_t bin) {
     return Row<P>::load(packed + bin * kPacked).is_zero();
   }

@@ -155,7 +155,8 @@ TEST(Binning, CutsAreSavedAndLoaded) {
 }
 
 TEST(Binning, FeaturesWithFewBinsShareColumns) {
-  // 10 features with 2 values, 3 with 7, 120 with 50: at best 2 + 2 + 120 columns, of which 128 are as good.
+  // 10 features with 2 values, 4 with 7 and 119 with 50: these need 3 + 119 columns or more, and 128 are as
+  // good, being as many steps of 8.
   constexpr size_t kFeatures = 133;
   Random random(3);
   std::vector<float> values;
