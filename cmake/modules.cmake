@@ -2,7 +2,7 @@
 # include/tunemix/NAME. A dependency without "::" is another module. HEADERS are needed to compile it, and not by consumers.
 function(tunemix_module name)
   cmake_parse_arguments(ARG "" "" "PUBLIC;PRIVATE;HEADERS" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/${name}/*.cc)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/${name}/*.cc)
   add_library(tunemix_${name} STATIC ${sources})
   add_library(tunemix::${name} ALIAS tunemix_${name})
   set_target_properties(tunemix_${name} PROPERTIES EXPORT_NAME ${name})

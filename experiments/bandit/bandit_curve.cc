@@ -2,8 +2,8 @@
 #include <ctime>
 #include <iostream>
 
-#include "tunemix/boost/adaboost_mh.h"
 #include "tunemix/data/letor_reader.h"
+#include "tunemix/learners/adaboost_mh.h"
 #include "tunemix/metric/selection.h"
 
 namespace tunemix {

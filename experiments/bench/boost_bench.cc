@@ -6,8 +6,8 @@
 #include <fstream>
 #include <string>
 
-#include "boost/search.h"
-#include "tunemix/boost/adaboost_mh.h"
+#include "trees/search.h"
+#include "tunemix/learners/adaboost_mh.h"
 
 namespace tunemix {
 namespace {
@@ -119,11 +119,11 @@ void histogram(benchmark::State& state) {
   const Dataset data = web_like(100000, 136);
   const BinCuts cuts = find_cuts(data, 255, context);
   const BinnedDataset bins(data, cuts, BinLayout::kPanels, context);
-  const boost::WeightTable weights(data.labels(), 5, InitialWeights::kExponential, context);
-  const auto kind = state.range(0) == 0 ? boost::RowKind::kSigned : boost::RowKind::kSplit;
-  boost::Searcher searcher(bins, cuts, weights, kind, nullptr, 0, nullptr, context);
-  const boost::Criterion criterion = {
-      state.range(0) == 0 ? boost::CriterionKind::kEdge : boost::CriterionKind::kEnergy, false, 0};
+  const trees::WeightTable weights(data.labels(), 5, InitialWeights::kExponential, context);
+  const auto kind = state.range(0) == 0 ? trees::RowKind::kSigned : trees::RowKind::kSplit;
+  trees::Searcher searcher(bins, cuts, weights, kind, nullptr, 0, nullptr, context);
+  const trees::Criterion criterion = {
+      state.range(0) == 0 ? trees::CriterionKind::kEdge : trees::CriterionKind::kEnergy, false, 0};
   for (auto _ : state) searcher.search_all({nullptr, data.documents()}, nullptr, criterion, nullptr, nullptr);
   state.counters["ns/(doc,feature)"] =
       benchmark::Counter(static_cast<double>(data.documents() * data.features()) * 1e-9,

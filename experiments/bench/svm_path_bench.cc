@@ -12,7 +12,7 @@
 #include "tunemix/core/timer.h"
 #include "tunemix/data/letor_reader.h"
 #include "tunemix/data/synthetic.h"
-#include "tunemix/svm/crammer_singer.h"
+#include "tunemix/learners/svm.h"
 
 int main(int argc, char** argv) {
   using namespace tunemix;

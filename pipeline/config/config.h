@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "tunemix/boost/adaboost_mh.h"
 #include "tunemix/data/standardize.h"
+#include "tunemix/learners/adaboost_mh.h"
+#include "tunemix/learners/svm.h"
 #include "tunemix/mix/mixer.h"
-#include "tunemix/svm/crammer_singer.h"
 
 namespace tunemix {
 

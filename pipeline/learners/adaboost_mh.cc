@@ -1,4 +1,4 @@
-#include "tunemix/boost/adaboost_mh.h"
+#include "tunemix/learners/adaboost_mh.h"
 
 #include <algorithm>
 #include <numeric>

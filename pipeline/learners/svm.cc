@@ -1,6 +1,7 @@
+#include "tunemix/learners/svm.h"
+
 #include "pipeline/learners/learner.h"
 #include "tunemix/core/timer.h"
-#include "tunemix/svm/crammer_singer.h"
 
 namespace tunemix {
 namespace {

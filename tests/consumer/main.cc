@@ -1,6 +1,6 @@
 // Reads LETOR text, trains AdaBoost.MH, scores and evaluates: the way a program uses the installed library.
-#include <tunemix/boost/adaboost_mh.h>
 #include <tunemix/data/letor_reader.h>
+#include <tunemix/learners/adaboost_mh.h>
 #include <tunemix/metric/evaluator.h>
 
 #include <cstdio>

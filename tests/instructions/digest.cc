@@ -4,12 +4,12 @@
 
 #include <algorithm>
 
-#include "tunemix/boost/adaboost_mh.h"
 #include "tunemix/calibrate/calibrator.h"
 #include "tunemix/core/hash.h"
 #include "tunemix/data/synthetic.h"
+#include "tunemix/learners/adaboost_mh.h"
+#include "tunemix/learners/svm.h"
 #include "tunemix/mix/mixer.h"
-#include "tunemix/svm/crammer_singer.h"
 
 using namespace tunemix;
 

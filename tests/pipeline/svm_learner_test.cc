@@ -3,7 +3,7 @@
 #include "pipeline/learners/learner.h"
 #include "tests/support.h"
 #include "tunemix/data/synthetic.h"
-#include "tunemix/svm/crammer_singer.h"
+#include "tunemix/learners/svm.h"
 
 namespace tunemix {
 namespace {

@@ -7,12 +7,12 @@
 #include <variant>
 #include <vector>
 
-#include "tunemix/boost/adaboost_mh.h"
 #include "tunemix/calibrate/calibrator.h"
 #include "tunemix/data/dataset.h"
 #include "tunemix/data/standardize.h"
+#include "tunemix/learners/adaboost_mh.h"
+#include "tunemix/learners/svm.h"
 #include "tunemix/mix/mixture.h"
-#include "tunemix/svm/crammer_singer.h"
 
 namespace tunemix {
 

@@ -1,0 +1,71 @@
+// The documents that a model is trained on: some queries of a data set, with what is derived from all of it
+// (bins) made once and shared by everyone who trains on it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "tunemix/core/context.h"
+#include "tunemix/data/binning.h"
+#include "tunemix/data/dataset.h"
+
+namespace tunemix {
+
+// The bins of a data set in each layout, made when first asked for. Safe to share between threads.
+class BinCache {
+ public:
+  explicit BinCache(const Dataset& data) : data_(data) {}
+
+  const Dataset& data() const { return data_; }
+  std::shared_ptr<const BinCuts> cuts(size_t max_bins, const Context& context);
+  std::shared_ptr<const BinnedDataset> bins(size_t max_bins, BinLayout layout, const Context& context);
+
+ private:
+  struct Entry {
+    size_t max_bins;
+    std::shared_ptr<const BinCuts> cuts;
+    std::shared_ptr<const BinnedDataset> layouts[2];
+  };
+  Entry& entry(size_t max_bins, const Context& context);
+
+  const Dataset& data_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Entry>> entries_;
+};
+
+class TrainingData {
+ public:
+  // `queries`: ascending numbers of queries of the cache's data; K labels with their grades. The cache
+  // outlives it.
+  TrainingData(BinCache& cache, std::vector<size_t> queries, int labels, std::vector<double> grades);
+  // All queries; K from the data, grades 2^l - 1.
+  explicit TrainingData(BinCache& cache);
+
+  const Dataset& all() const { return cache_.data(); }
+  BinCache& cache() const { return cache_; }
+  const std::vector<size_t>& query_numbers() const { return query_numbers_; }
+  bool is_all() const { return documents_.size() == all().documents(); }
+  // The documents of these queries by their number in all(), ascending.
+  std::span<const uint32_t> documents() const { return documents_; }
+  // The queries as runs of documents().
+  const QueryIndex& queries() const { return queries_; }
+  std::vector<int32_t> labels() const;                        // of documents()
+  int label_count() const { return label_count_; }            // K
+  std::span<const double> grades() const { return grades_; }  // of each label
+  // A data set of these documents alone: a copy.
+  Dataset select() const { return all().select_queries(query_numbers_); }
+  Hash128 fingerprint() const;  // of all() and the chosen queries
+
+ private:
+  BinCache& cache_;
+  std::vector<size_t> query_numbers_;
+  std::vector<uint32_t> documents_;
+  QueryIndex queries_;
+  int label_count_;
+  std::vector<double> grades_;
+};
+
+}  // namespace tunemix

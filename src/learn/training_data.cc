@@ -1,0 +1,76 @@
+#include "tunemix/learn/training_data.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "tunemix/metric/policy.h"
+
+namespace tunemix {
+namespace {
+
+std::vector<size_t> all_queries(const Dataset& data) {
+  std::vector<size_t> numbers(data.queries().size());
+  std::iota(numbers.begin(), numbers.end(), size_t{0});
+  return numbers;
+}
+
+int count_labels(const Dataset& data) { return std::max(2, data.max_label() + 1); }
+
+}  // namespace
+
+BinCache::Entry& BinCache::entry(size_t max_bins, const Context& context) {
+  for (const auto& entry : entries_)
+    if (entry->max_bins == max_bins) return *entry;
+  entries_.push_back(std::make_unique<Entry>());
+  entries_.back()->max_bins = max_bins;
+  entries_.back()->cuts = std::make_shared<const BinCuts>(find_cuts(data_, max_bins, context));
+  return *entries_.back();
+}
+
+std::shared_ptr<const BinCuts> BinCache::cuts(size_t max_bins, const Context& context) {
+  const std::lock_guard lock(mutex_);
+  return entry(max_bins, context).cuts;
+}
+
+std::shared_ptr<const BinnedDataset> BinCache::bins(size_t max_bins, BinLayout layout,
+                                                    const Context& context) {
+  const std::lock_guard lock(mutex_);
+  Entry& found = entry(max_bins, context);
+  auto& bins = found.layouts[layout == BinLayout::kColumns ? 0 : 1];
+  if (bins == nullptr) bins = std::make_shared<const BinnedDataset>(data_, *found.cuts, layout, context);
+  return bins;
+}
+
+TrainingData::TrainingData(BinCache& cache, std::vector<size_t> queries, int labels,
+                           std::vector<double> grades)
+    : cache_(cache), query_numbers_(std::move(queries)), label_count_(labels), grades_(std::move(grades)) {
+  const QueryIndex& index = all().queries();
+  std::vector<size_t> offsets = {0};
+  std::vector<std::string> ids;
+  for (const size_t q : query_numbers_) {
+    for (size_t i = index.begin(q); i < index.end(q); ++i) documents_.push_back(static_cast<uint32_t>(i));
+    offsets.push_back(documents_.size());
+    ids.push_back(index.id(q));
+  }
+  queries_ = QueryIndex(std::move(offsets), std::move(ids));
+}
+
+TrainingData::TrainingData(BinCache& cache)
+    : TrainingData(cache, all_queries(cache.data()), count_labels(cache.data()),
+                   exponential_grades(count_labels(cache.data()))) {}
+
+std::vector<int32_t> TrainingData::labels() const {
+  std::vector<int32_t> labels;
+  labels.reserve(documents_.size());
+  for (const uint32_t i : documents_) labels.push_back(all().labels()[i]);
+  return labels;
+}
+
+Hash128 TrainingData::fingerprint() const {
+  Hasher hasher;
+  hasher.number(all().fingerprint().high).number(all().fingerprint().low);
+  hasher.values(std::span<const size_t>(query_numbers_));
+  return hasher.digest();
+}
+
+}  // namespace tunemix

@@ -1,0 +1,102 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+
+#include "learners/adaboost_mh/round_learner.h"
+
+namespace tunemix::trees {
+namespace {
+
+// Coordinate ascent over the terms v_j phi_j of a product (Kegl and Busa-Fekete 2009). A term is optimised
+// against the virtual labels y' = y * (the other terms); as the vote vectors only flip the signs of whole
+// labels, which the search does not mind, y' is y times the other terms' phi. A term that helps nothing stays
+// the constant 1.
+class ProductLearner final : public RoundLearner {
+ public:
+  ProductLearner(int terms, int passes, Searcher& searcher)
+      : terms_(static_cast<size_t>(terms)), passes_(static_cast<size_t>(passes)), searcher_(searcher) {}
+
+  BoostRound fit(bool full, std::span<uint8_t> leaf) override {
+    BoostRound round;
+    round.product = true;
+    std::fill(leaf.begin(), leaf.end(), uint8_t{0});
+    std::vector<std::optional<Cut>> terms(terms_);
+    const Criterion criterion = {CriterionKind::kStump, false, 0};
+    bool first = true;
+    size_t tried_since_growth = 0;
+    for (size_t attempt = 0; attempt < terms_ * passes_; ++attempt) {
+      std::optional<Cut>& term = terms[attempt % terms_];
+      const auto toggle = [&] {
+        if (term) xor_failing(searcher_.bins(), *term, leaf, searcher_.context());
+      };
+      toggle();  // `leaf` is now the product of the other terms
+      const Documents documents = {nullptr, leaf.size()};
+      const FoundCut found =
+          full ? searcher_.search_all(documents, leaf.data(), criterion, nullptr, nullptr).first
+               : searcher_.search(documents, leaf.data(), criterion);
+      if (first) set_votes(found.total, nullptr, round);  // the constant learner
+      first = false;
+      const double edge = found.found ? searcher_.edge(found, criterion) : 0;
+      if (edge > round.edge) {
+        term = found.cut;
+        set_votes(found.total, &found.below, round);
+        tried_since_growth = 0;
+      } else {
+        ++tried_since_growth;
+      }
+      toggle();
+      if (tried_since_growth + 1 >= terms_) break;
+    }
+    for (const std::optional<Cut>& term : terms)
+      if (term) round.cuts.push_back(*term);
+    return round;
+  }
+
+ private:
+  // v_l is the sign of the edge on label l; leaf 1 is where the product of the phi is -1.
+  void set_votes(const Sums& total, const Sums* below, BoostRound& round) const {
+    uint32_t votes = 0;
+    double edge = 0;
+    for (size_t l = 0; l < searcher_.weights().labels(); ++l) {
+      double sum = searcher_.kernels().signed_sum(total, l);
+      if (below != nullptr) sum -= 2.0 * searcher_.kernels().signed_sum(*below, l);
+      if (sum > 0) votes |= 1U << l;
+      edge += std::abs(sum);
+    }
+    round.edge = std::min(1.0, edge / kOne);
+    round.votes = {votes, ~votes & label_mask(searcher_.weights().labels())};
+  }
+
+  size_t terms_;
+  size_t passes_;
+  Searcher& searcher_;
+};
+
+}  // namespace
+
+void xor_failing(const BinnedDataset& bins, const Cut& cut, std::span<uint8_t> leaf, const Context& context) {
+  const BinnedDataset::Place& place = bins.place(cut.feature);
+  const uint8_t* column = bins.column(place.column);
+  const size_t width = bins.width(place.column);
+  const std::array<uint8_t, 256> byte_passes = place.above(cut.bin);
+  parallel_blocks(context.pool(), leaf.size(), 65536, [&](size_t begin, size_t end) {
+    // Bytes may alias anything, so all that the loops read besides is local.
+    uint8_t* __restrict to = leaf.data();
+    const uint8_t* from = column;
+    const uint8_t* passes = byte_passes.data();
+    const uint8_t bin = cut.bin;
+    if (width == 1)
+      for (size_t i = begin; i < end; ++i) to[i] ^= static_cast<uint8_t>(from[i] <= bin);
+    else
+      for (size_t i = begin, w = width; i < end; ++i) to[i] ^= passes[from[i * w]] ^ 1;
+  });
+}
+
+uint32_t label_mask(size_t labels) { return labels >= 32 ? ~0U : (1U << labels) - 1; }
+
+std::unique_ptr<RoundLearner> make_product_learner(int terms, int passes, Searcher& searcher) {
+  return std::make_unique<ProductLearner>(terms, passes, searcher);
+}
+
+}  // namespace tunemix::trees

@@ -1,0 +1,32 @@
+// The base learners: each fits one round to the current weights and tells which leaf every document is in.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "trees/search.h"
+#include "tunemix/learners/adaboost_mh.h"
+
+namespace tunemix::trees {
+
+class RoundLearner {
+ public:
+  virtual ~RoundLearner() = default;
+  // Sets cuts, leaves, votes and edge of a round; `leaf` of every document. `full` searches all features even
+  // where there is a bandit.
+  virtual BoostRound fit(bool full, std::span<uint8_t> leaf) = 0;
+};
+
+RowKind rows_needed(const AdaBoostOptions& options);
+std::unique_ptr<RoundLearner> make_tree_learner(const AdaBoostOptions& options, Searcher& searcher);
+// A stump is a product of one term.
+std::unique_ptr<RoundLearner> make_product_learner(int terms, int passes, Searcher& searcher);
+
+// 0 or 1 where a document passes or fails the cut is xor-ed to `leaf`.
+void xor_failing(const BinnedDataset& bins, const Cut& cut, std::span<uint8_t> leaf, const Context& context);
+
+// All of the labels' bits.
+uint32_t label_mask(size_t labels);
+
+}  // namespace tunemix::trees

@@ -1,0 +1,207 @@
+#include "trees/block_scorer.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+
+#include "core/vector_width.h"
+#include "trees/weights.h"
+#include "tunemix/core/aligned.h"
+
+namespace tunemix::trees {
+namespace {
+
+typedef uint8_t Bytes __attribute__((vector_size(kVectorBytes), may_alias));
+typedef int8_t SignedBytes __attribute__((vector_size(kVectorBytes), may_alias));
+constexpr size_t kVectors = BlockScorer::kBlock / sizeof(Bytes);
+constexpr size_t kTogether = std::min<size_t>(8, kVectors);  // vectors of leaf ids that stay in registers
+
+// Columns hold bins less 128: there are no comparisons of unsigned bytes before AVX-512.
+int8_t biased(int bin) { return static_cast<int8_t>(bin - 128); }
+
+typedef uint32_t Signs __attribute__((vector_size(16)));
+
+// The sign bits of four votes: set where a vote's bit is not.
+constexpr std::array<Signs, 16> kSigns = [] {
+  std::array<Signs, 16> signs{};
+  for (uint32_t votes = 0; votes < 16; ++votes)
+    signs[votes] = Signs{~votes << 31, ~votes << 30, ~votes << 29, ~votes << 28} & 1U << 31;
+  return signs;
+}();
+
+// table[leaf][P] = step * (the leaf's votes).
+template <size_t P>
+void fill_table(const BoostRound& round, float step, size_t labels, float* table) {
+  if (round.values.empty()) {
+    const Signs up = Signs{} + std::bit_cast<uint32_t>(step);
+    const std::span<const uint32_t> votes = round.votes;
+    for (size_t k = 0; k < votes.size(); ++k)
+      for (size_t l = 0; l < P; l += 4) {
+        const Signs signed_steps = up ^ kSigns[votes[k] >> l & 15];
+        std::memcpy(table + k * P + l, &signed_steps, sizeof signed_steps);
+      }
+  } else {
+    for (size_t k = 0; k < round.leaves(); ++k)
+      for (size_t l = 0; l < P; ++l) table[k * P + l] = l < labels ? step * round.values[k * labels + l] : 0;
+  }
+}
+
+// scores[documents][P] += tables[r][leaf[r * documents ..]] of R rounds, in their order.
+template <size_t P, size_t R>
+void add_rows(const float* const* tables, const uint8_t* leaf, size_t documents, float* scores) {
+  constexpr size_t kBytes = std::min(P * 4, kVectorBytes);
+  constexpr size_t kParts = P * 4 / kBytes;
+  typedef float Vector __attribute__((vector_size(kBytes), aligned(16), may_alias));
+  const float* table[R];
+  std::copy_n(tables, R, table);
+  for (size_t i = 0; i < documents; ++i) {
+    Vector* to = reinterpret_cast<Vector*>(scores + i * P);
+    Vector sum[kParts];
+    for (size_t v = 0; v < kParts; ++v) sum[v] = to[v];
+    for (size_t r = 0; r < R; ++r) {
+      const Vector* added = reinterpret_cast<const Vector*>(table[r] + leaf[r * documents + i] * P);
+      for (size_t v = 0; v < kParts; ++v) sum[v] += added[v];
+    }
+    for (size_t v = 0; v < kParts; ++v) to[v] = sum[v];
+  }
+}
+
+}  // namespace
+
+BlockScorer::BlockScorer(const BinCuts& cuts, std::span<const BoostRound> rounds) : rounds_(rounds) {
+  std::vector<uint32_t> column(cuts.features(), 0);  // of a feature, plus one; 0 for an unused one
+  for (const BoostRound& round : rounds)
+    for (const Cut& cut : round.cuts) column[cut.feature] = 1;
+  for (uint32_t j = 0; j < column.size(); ++j) {
+    if (column[j] == 0) continue;
+    features_.push_back(j);
+    tables_.emplace_back(cuts.thresholds(j));
+    column[j] = static_cast<uint32_t>(features_.size());
+  }
+  for (const BoostRound& round : rounds) {
+    first_step_.push_back(steps_.size());
+    for (size_t k = 0; k < round.cuts.size(); ++k) {
+      const Cut& cut = round.cuts[k];
+      steps_.push_back({(column[cut.feature] - 1) * static_cast<uint32_t>(kBlock), biased(cut.bin + 1),
+                        round.product ? uint8_t{0} : round.split_leaf[k]});
+    }
+  }
+}
+
+void BlockScorer::fill(const Dataset& data, size_t begin, size_t count, int8_t* columns) const {
+  const float* rows = data.row(begin).data();
+  for (size_t u = 0; u < features_.size(); ++u) {
+    for (size_t i = 0; i < count; ++i)
+      columns[u * kBlock + i] = biased(tables_[u].bin(rows[i * data.features() + features_[u]]));
+  }
+}
+
+void BlockScorer::fill(const BinnedDataset& data, size_t begin, size_t count, int8_t* columns) const {
+  for (size_t u = 0; u < features_.size(); ++u, columns += kBlock) {
+    const BinnedDataset::Place& place = data.place(features_[u]);
+    const size_t width = data.width(place.column);
+    const uint8_t* from = data.column(place.column) + begin * width;
+    if (data.features_of(place.column).size() == 1)
+      for (size_t i = 0; i < count; ++i) columns[i] = biased(from[i * width]);
+    else
+      for (size_t i = 0; i < count; ++i) columns[i] = biased(place.bin(from[i * width]));
+  }
+}
+
+void BlockScorer::leaves(size_t t, const int8_t* columns, uint8_t* leaf) const {
+  const Step* steps = steps_.data() + first_step_[t];
+  const size_t count = rounds_[t].cuts.size();
+  const bool product = rounds_[t].product;
+  for (size_t first = 0; first < kVectors; first += kTogether) {
+    Bytes id[kTogether];
+    for (size_t v = 0; v < kTogether; ++v) id[v] = Bytes{};
+    for (size_t k = 0; k < count; ++k) {
+      const auto* column = reinterpret_cast<const SignedBytes*>(columns + steps[k].column) + first;
+      const SignedBytes above = SignedBytes{} + steps[k].above;
+      if (product) {
+        for (size_t v = 0; v < kTogether; ++v) id[v] ^= (column[v] < above) & 1;
+        continue;
+      }
+      const Bytes parent = Bytes{} + steps[k].parent;
+      const Bytes child = Bytes{} + static_cast<uint8_t>(k + 1);
+      // A child's number is above all before it.
+      for (size_t v = 0; v < kTogether; ++v) {
+        const Bytes moved =
+            ~reinterpret_cast<Bytes>(column[v] < above) & reinterpret_cast<Bytes>(id[v] == parent) & child;
+        id[v] = id[v] > moved ? id[v] : moved;
+      }
+    }
+    for (size_t v = 0; v < kTogether; ++v) reinterpret_cast<Bytes*>(leaf)[first + v] = id[v];
+  }
+}
+
+void BlockScorer::add_votes(size_t t, size_t count, double shrinkage, size_t labels, const uint8_t* leaf,
+                            size_t documents, AlignedVector<float>& tables, float* scores) const {
+  const size_t stride = padded_labels(labels);
+  size_t leaves = 0;
+  for (size_t r = 0; r < count; ++r) leaves += rounds_[t + r].leaves();
+  if (tables.size() < leaves * stride) tables.resize(leaves * stride);
+  with_stride(stride, [&]<size_t P>() {
+    const float* table_of[kRoundsTogether];
+    float* table = tables.data();
+    for (size_t r = 0; r < count; ++r) {
+      const BoostRound& round = rounds_[t + r];
+      fill_table<P>(round, static_cast<float>(shrinkage * round.alpha), labels, table);
+      table_of[r] = table;
+      table += round.leaves() * P;
+    }
+    if (count == kRoundsTogether) return add_rows<P, kRoundsTogether>(table_of, leaf, documents, scores);
+    for (size_t r = 0; r < count; ++r) add_rows<P, 1>(table_of + r, leaf + r * documents, documents, scores);
+  });
+}
+
+void add_scores(const BinCuts& cuts, std::span<const BoostRound> rounds, double shrinkage,
+                const Dataset& data, const ScoreMatrix* start, std::span<const int> checkpoints,
+                std::span<ScoreMatrix> out, const Context& context) {
+  if (checkpoints.empty()) return;
+  constexpr size_t kBlock = BlockScorer::kBlock;
+  constexpr size_t kBlocks = 8;  // that get their votes from the same tables
+  const size_t labels = out[0].columns();
+  const size_t stride = padded_labels(labels);
+  const BlockScorer scorer(cuts, rounds.first(static_cast<size_t>(checkpoints.back())));
+  struct Scratch {
+    AlignedVector<int8_t> columns;
+    AlignedVector<float> tables;
+    AlignedVector<float> scores;
+  };
+  std::vector<Scratch> scratch(static_cast<size_t>(context.threads()));
+  const size_t groups = (data.documents() + kBlocks * kBlock - 1) / (kBlocks * kBlock);
+  context.pool().run_with_thread(groups, [&](size_t group, int thread) {
+    Scratch& own = scratch[static_cast<size_t>(thread)];
+    const size_t begin = group * kBlocks * kBlock;
+    const size_t count = std::min(kBlocks * kBlock, data.documents() - begin);
+    const size_t blocks = (count + kBlock - 1) / kBlock;
+    own.columns.resize(kBlocks * scorer.columns_size());
+    own.scores.assign(blocks * kBlock * stride, 0.0F);
+    if (start != nullptr)
+      for (size_t i = 0; i < count; ++i)
+        std::copy_n(start->row(begin + i).data(), labels, &own.scores[i * stride]);
+    const auto columns = [&](size_t block) { return own.columns.data() + block * scorer.columns_size(); };
+    for (size_t b = 0; b < blocks; ++b)
+      scorer.fill(data, begin + b * kBlock, std::min(kBlock, count - b * kBlock), columns(b));
+    alignas(64) uint8_t leaf[BlockScorer::kRoundsTogether * kBlocks * kBlock];
+    size_t t = 0;
+    for (size_t c = 0; c < checkpoints.size(); ++c) {
+      const auto end = static_cast<size_t>(checkpoints[c]);
+      while (t < end) {
+        const size_t rounds_now = std::min(BlockScorer::kRoundsTogether, end - t);
+        for (size_t b = 0; b < blocks; ++b)
+          for (size_t r = 0; r < rounds_now; ++r)
+            scorer.leaves(t + r, columns(b), leaf + (r * blocks + b) * kBlock);
+        scorer.add_votes(t, rounds_now, shrinkage, labels, leaf, blocks * kBlock, own.tables,
+                         own.scores.data());
+        t += rounds_now;
+      }
+      for (size_t i = 0; i < count; ++i)
+        std::copy_n(&own.scores[i * stride], labels, out[c].row(begin + i).data());
+    }
+  });
+}
+
+}  // namespace tunemix::trees

@@ -1,0 +1,108 @@
+// Histograms of fixed-point weights over bins, and the search for the best cut in them. All sums are of
+// integers, so they are exact in any order, on any number of threads and any instruction set.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "trees/weights.h"
+#include "tunemix/data/binning.h"
+
+namespace tunemix::trees {
+
+// Weights that sum to 1 are integers that sum to about kOne: with room for two of them in 31 bits.
+constexpr double kOne = 1 << 30;
+
+// A weight in fixed point: rounded down after adding an offset from [0, 1) that is spread evenly over the
+// documents, so that sums over many documents are right even where a single weight is a few units or less.
+inline float rounding_offset(size_t document) {
+  return static_cast<float>(static_cast<uint32_t>(document) * 0x9e3779b9U >> 8) * 0x1.0p-24F;
+}
+inline int32_t fixed_point(float weight, float scale, float offset) {
+  return static_cast<int32_t>(weight * scale + offset);
+}
+
+// What is summed for each label: `signed` sums of w y, or the sums of w and of w where y = +1.
+enum class RowKind { kSigned, kSplit };
+
+constexpr size_t kMostLanes = 64;
+using Sums = std::array<int32_t, kMostLanes>;
+
+// Documents index[0..count), or 0..count-1 without an index.
+struct Documents {
+  const uint32_t* index = nullptr;
+  size_t count = 0;
+};
+
+enum class CriterionKind {
+  kStump,   // sum_l |S_l(above) - S_l(below)|: both sides share one vote vector, with opposite signs
+  kEdge,    // sum_l |S_l| of both sides
+  kEnergy,  // minus sum_l sqrt(W+ W-) of both sides
+};
+
+struct Criterion {
+  CriterionKind kind = CriterionKind::kStump;
+  // With shared votes v the labels are pooled: S = sum_l v_l S_l, and W+ is the weight where v_l y = +1.
+  bool pooled = false;
+  uint32_t votes = 0;
+};
+
+struct BestCut {
+  bool found = false;
+  double value = 0;  // of the criterion; edges and energies are in units of kOne
+  uint8_t bin = 0;
+};
+
+// Rows and histograms of one width. Documents are added to open histograms; what was added is then taken out
+// into packed ones, plain arrays [bins][packed_lanes()] that can be added, subtracted, kept and searched; a
+// search may read up to lanes() values beyond the end. Safe to share between threads.
+class Kernels {
+ public:
+  virtual ~Kernels() = default;
+
+  size_t lanes() const { return lanes_; }                // int32 a document in rows
+  size_t open_size() const { return open_size_; }        // int32 of the open histogram of one feature
+  size_t packed_lanes() const { return packed_lanes_; }  // int32 a bin of a packed histogram
+
+  // The fixed-point rows of documents begin..begin+count of `documents`; those with flip != 0 have their y
+  // negated (kSigned only). `out` has room for lanes() values a document; the two below take it as it is.
+  virtual void rows(const WeightTable& weights, const uint8_t* flip, const Documents& documents, size_t begin,
+                    size_t count, int32_t* out) const = 0;
+  // open[8 features] += rows, from a tile of bins: 8 bytes a row.
+  virtual void add_tile(const int32_t* rows, const uint8_t* tile, size_t count, int32_t* open) const = 0;
+  // open[columns] += rows, the bin of document i in column c being columns[c][i].
+  virtual void add_columns(const int32_t* rows, std::span<const uint8_t* const> columns,
+                           const Documents& documents, size_t begin, size_t count, int32_t* open) const = 0;
+  // The same from the weights themselves: rows() and add_columns() in one.
+  virtual void add_drawn(const WeightTable& weights, const uint8_t* flip,
+                         std::span<const uint8_t* const> columns, const Documents& documents, size_t begin,
+                         size_t count, int32_t* open) const = 0;
+  // Has the first `bins` bins of one feature brought into the cache.
+  virtual void prefetch(const int32_t* open, size_t bins) const = 0;
+  // Moves the first `bins` bins of one feature to `packed`; zeros stay behind.
+  virtual void take(int32_t* open, size_t bins, int32_t* packed) const = 0;
+
+  virtual BestCut best_cut(const int32_t* packed, size_t bins, const Sums& total,
+                           const Criterion& criterion) const = 0;
+  // Over the first `bins` bins.
+  virtual Sums total(const int32_t* packed, size_t bins) const = 0;
+  // The criterion's value where nothing is cut (kEdge, kEnergy).
+  virtual double uncut(const Sums& total, const Criterion& criterion) const = 0;
+  // S_l, the sum of w y.
+  virtual int32_t signed_sum(const Sums& sums, size_t label) const = 0;
+  // The sum of w where y = +1 (kSplit).
+  virtual int32_t positive_sum(const Sums& sums, size_t label) const = 0;
+
+ protected:
+  Kernels(size_t lanes, size_t open_size, size_t packed_lanes)
+      : lanes_(lanes), open_size_(open_size), packed_lanes_(packed_lanes) {}
+  size_t lanes_;
+  size_t open_size_;
+  size_t packed_lanes_;
+};
+
+std::unique_ptr<Kernels> make_kernels(size_t labels, RowKind kind);
+
+}  // namespace tunemix::trees

@@ -1,0 +1,119 @@
+#include "trees/weights.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tunemix::trees {
+namespace {
+
+constexpr size_t kBlock = 4096;
+// No weight falls below this: it keeps clear of denormals, and a document can always come back.
+constexpr float kLeast = 1e-30F;
+
+template <size_t K>
+double sum_of(const float* weights, size_t count) {
+  double lanes[K] = {};
+  for (size_t i = 0; i < count; ++i)
+    for (size_t l = 0; l < K; ++l) lanes[l] += static_cast<double>(weights[i * K + l]);
+  double sum = 0;
+  for (size_t l = 0; l < K; ++l) sum += lanes[l];
+  return sum;
+}
+
+template <size_t K>
+void multiply(const float* factors, const uint8_t* leaf, const uint8_t* label, float* weights, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    const float* f = factors + (leaf[i] * K + label[i]) * K;
+    float* w = weights + i * K;
+    for (size_t l = 0; l < K; ++l) {
+      const float product = w[l] * f[l];
+      w[l] = product > kLeast ? product : kLeast;
+    }
+  }
+}
+
+}  // namespace
+
+size_t padded_labels(size_t labels) {
+  size_t stride = 4;
+  while (stride < labels) stride *= 2;
+  return stride;
+}
+
+std::vector<double> document_weights(std::span<const int32_t> labels, size_t num_labels,
+                                     InitialWeights kind) {
+  std::vector<double> share(num_labels, 1.0);
+  if (kind == InitialWeights::kExponential)
+    for (size_t l = 0; l < num_labels; ++l) share[l] = std::ldexp(1.0, static_cast<int>(l));
+  double total = 0;
+  for (const int32_t label : labels) total += share[label];
+  for (double& s : share) s /= total;
+  return share;
+}
+
+WeightTable::WeightTable(std::span<const int32_t> labels, size_t num_labels, InitialWeights kind,
+                         const Context& context)
+    : num_labels_(num_labels),
+      labels_(labels.begin(), labels.end()),
+      weights_(labels.size() * num_labels + padded_labels(num_labels), 0.0F) {
+  const std::vector<double> share = document_weights(labels, num_labels, kind);
+  for (size_t i = 0; i < labels_.size(); ++i) {
+    const double half = share[labels_[i]] / 2;
+    for (size_t l = 0; l < num_labels; ++l)
+      weights_[i * num_labels + l] =
+          static_cast<float>(l == labels_[i] ? half : half / static_cast<double>(num_labels - 1));
+  }
+  sum_ = add_up(context);
+}
+
+double WeightTable::add_up(const Context& context) const {
+  std::vector<double> sums((documents() + kBlock - 1) / kBlock);
+  parallel_blocks(context.pool(), documents(), kBlock,
+                  [&](size_t begin, size_t end) { sums[begin / kBlock] = add_up(begin, end - begin); });
+  double sum = 0;
+  for (const double s : sums) sum += s;
+  return sum;
+}
+
+double WeightTable::add_up(size_t begin, size_t count) const {
+  double sum = 0;
+  with_labels(num_labels_, [&]<size_t K>() { sum = sum_of<K>(row(begin), count); });
+  return sum;
+}
+
+std::vector<float> WeightTable::factors(const BoostRound& round, double shrinkage, double sum_before) const {
+  const size_t leaves = round.leaves();
+  std::vector<float> table(leaves * num_labels_ * num_labels_);
+  for (size_t leaf = 0; leaf < leaves; ++leaf)
+    for (size_t l = 0; l < num_labels_; ++l) {
+      const double vote = round.values.empty() ? ((round.votes[leaf] >> l & 1) != 0 ? 1.0 : -1.0)
+                                               : static_cast<double>(round.values[leaf * num_labels_ + l]);
+      const double h = shrinkage * round.alpha * vote;
+      const auto right = static_cast<float>(std::exp(-h) / sum_before);
+      const auto wrong = static_cast<float>(std::exp(h) / sum_before);
+      for (size_t label = 0; label < num_labels_; ++label)
+        table[(leaf * num_labels_ + label) * num_labels_ + l] = label == l ? right : wrong;
+    }
+  return table;
+}
+
+void WeightTable::apply(std::span<const float> factors, const uint8_t* leaf, size_t begin, size_t count) {
+  with_labels(num_labels_,
+              [&]<size_t K>() { multiply<K>(factors.data(), leaf, label() + begin, row(begin), count); });
+}
+
+void WeightTable::update(BoostRound& round, double shrinkage, std::span<const uint8_t> leaf,
+                         const Context& context) {
+  const std::vector<float> table = factors(round, shrinkage, sum_);
+  std::vector<double> sums((documents() + kBlock - 1) / kBlock);
+  parallel_blocks(context.pool(), documents(), kBlock, [&](size_t begin, size_t end) {
+    apply(table, leaf.data() + begin, begin, end - begin);
+    sums[begin / kBlock] = add_up(begin, end - begin);
+  });
+  // The factors hold 1 / (the sum before), so the new sum is the normalizer.
+  sum_ = 0;
+  for (const double s : sums) sum_ += s;
+  round.normalizer = sum_;
+}
+
+}  // namespace tunemix::trees

@@ -1,0 +1,82 @@
+// The weights of AdaBoost.MH: one float per (document, label).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "tunemix/core/aligned.h"
+#include "tunemix/core/context.h"
+#include "tunemix/trees/round.h"
+
+namespace tunemix::trees {
+
+constexpr size_t kMostLabels = 32;
+
+// K rounded up to 4, 8, 16 or 32: rows of as many values fill vectors.
+size_t padded_labels(size_t labels);
+
+// Calls body.operator()<P>() for a padded number of labels.
+template <typename Body>
+auto with_stride(size_t stride, Body body) {
+  switch (stride) {
+    case 4:
+      return body.template operator()<4>();
+    case 8:
+      return body.template operator()<8>();
+    case 16:
+      return body.template operator()<16>();
+    default:
+      return body.template operator()<32>();
+  }
+}
+
+// Calls body.operator()<K>() for a number of labels.
+template <typename Body>
+void with_labels(size_t labels, Body body) {
+  [&]<size_t... kFromTwo>(std::index_sequence<kFromTwo...>) {
+    (void)((labels == kFromTwo + 2 ? (body.template operator()<kFromTwo + 2>(), true) : false) || ...);
+  }
+  (std::make_index_sequence<kMostLabels - 1>());
+}
+
+// The initial weight of a document of each label; half of it is on the pair with its own label, the rest
+// spread over the others (spec, section 2).
+std::vector<double> document_weights(std::span<const int32_t> labels, size_t num_labels, InitialWeights kind);
+
+class WeightTable {
+ public:
+  WeightTable(std::span<const int32_t> labels, size_t num_labels, InitialWeights kind,
+              const Context& context);
+
+  size_t documents() const { return labels_.size(); }
+  size_t labels() const { return num_labels_; }
+  // Readable for padded_labels() floats.
+  const float* row(size_t document) const { return weights_.data() + document * num_labels_; }
+  float* row(size_t document) { return weights_.data() + document * num_labels_; }
+  std::span<const float> values() const { return {weights_.data(), documents() * num_labels_}; }
+  const uint8_t* label() const { return labels_.data(); }
+  double sum() const { return sum_; }
+
+  // w *= exp(-h y) / sum for documents in `leaf` of the round; sets the new sum and the round's normalizer.
+  // The factors come from a table by leaf and label.
+  void update(BoostRound& round, double shrinkage, std::span<const uint8_t> leaf, const Context& context);
+
+  // For replaying a model: the factors of a round that was made when the sum was `sum_before`.
+  std::vector<float> factors(const BoostRound& round, double shrinkage, double sum_before) const;
+  // Multiplies the weights of `count` documents from `begin` by their factors.
+  void apply(std::span<const float> factors, const uint8_t* leaf, size_t begin, size_t count);
+  void set_sum(double sum) { sum_ = sum; }
+
+ private:
+  double add_up(const Context& context) const;
+  double add_up(size_t begin, size_t count) const;
+
+  size_t num_labels_;
+  std::vector<uint8_t> labels_;
+  AlignedVector<float> weights_;
+  double sum_ = 0;
+};
+
+}  // namespace tunemix::trees

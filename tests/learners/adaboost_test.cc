@@ -1,0 +1,496 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "tests/learners/boost_support.h"
+#include "tests/support.h"
+#include "tunemix/learners/adaboost_mh.h"
+
+namespace tunemix {
+namespace {
+
+using test::make_dataset;
+using test::PlainLearner;
+using test::random_dataset;
+
+AdaBoostOptions with(const std::vector<std::pair<std::string, std::string>>& settings) {
+  AdaBoostOptions options;
+  for (const auto& [key, value] : settings) adaboost_option_table().set(options, key, value);
+  return options;
+}
+
+// One of every kind of run.
+std::vector<AdaBoostOptions> many_options() {
+  return {with({{"base", "stump"}, {"shrinkage", "1"}}),
+          with({{"base", "stump"}, {"bandit", "ucb1"}, {"weights", "uniform"}}),
+          with({{"base", "tree"}, {"leaves", "9"}}),
+          with({{"base", "tree"}, {"growth", "edge"}, {"shrinkage", "1"}}),
+          with({{"base", "tree"}, {"votes", "shared"}, {"growth", "edge"}}),
+          with({{"base", "tree"}, {"votes", "shared"}}),
+          with({{"base", "tree"}, {"votes", "real"}, {"leaves", "16"}, {"shrinkage", "0.5"}}),
+          with({{"base", "tree"}, {"bandit", "exp3g"}, {"leaves", "12"}}),
+          with({{"base", "tree"}, {"bandit", "exp3p"}, {"arms_per_pull", "2"}}),
+          with({{"base", "product"}, {"terms", "3"}, {"shrinkage", "1"}}),
+          with({{"base", "product"}, {"terms", "4"}, {"bandit", "exp3"}}),
+          with({{"base", "product"}, {"terms", "2"}, {"bandit", "random"}, {"arms_per_pull", "1"}}),
+          with({{"base", "tree"}, {"bandit", "ucbv"}, {"growth", "edge"}})};
+}
+
+std::vector<uint8_t> saved_bytes(const AdaBoostModel& model, const test::ScratchDirectory& scratch) {
+  model.save(scratch / "model.tmx");
+  std::ifstream in(scratch / "model.tmx", std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::vector<PlainLearner::PlainCut> plain_cuts(const AdaBoostModel& model, int t) {
+  std::vector<PlainLearner::PlainCut> cuts;
+  for (const Cut& cut : model.round(t).cuts) cuts.push_back({cut.feature, model.threshold(cut)});
+  return cuts;
+}
+
+// ---- By hand. Twelve documents of two labels: the first feature is 1..12, the second marks document 3.
+// Documents 1 2 4 5 and 10 have label 0, the others label 1. All weights are 1/24.
+Dataset twelve() {
+  std::vector<float> features;
+  std::vector<int32_t> labels;
+  for (int i = 1; i <= 12; ++i) {
+    features.push_back(static_cast<float>(i));
+    features.push_back(i == 3 ? 1.0F : 0.0F);
+    labels.push_back((i <= 5 && i != 3) || i == 10 ? 0 : 1);
+  }
+  return make_dataset(std::move(features), 2, std::move(labels));
+}
+
+// Weights after one round, as fractions of 1.
+std::vector<double> weights_of(const AdaBoostTrainer& trainer, size_t labels) {
+  std::vector<double> result;
+  for (size_t i = 0; i < trainer.weights().size() / trainer.labels(); ++i)
+    for (size_t l = 0; l < labels; ++l)
+      result.push_back(trainer.weights()[i * trainer.labels() + l] / trainer.weight_sum());
+  return result;
+}
+
+void expect_weights(const AdaBoostTrainer& trainer, const std::vector<int>& wrong, double right_weight,
+                    double wrong_weight) {
+  const std::vector<double> weights = weights_of(trainer, 2);
+  for (int i = 1; i <= 12; ++i)
+    for (size_t l = 0; l < 2; ++l)
+      EXPECT_NEAR(weights[static_cast<size_t>(i - 1) * 2 + l],
+                  std::count(wrong.begin(), wrong.end(), i) > 0 ? wrong_weight : right_weight, 1e-7)
+          << "document " << i;
+}
+
+TEST(ByHand, Stump) {
+  const Context context;
+  const Dataset data = twelve();
+  AdaBoostTrainer trainer(data, with({{"base", "stump"}, {"shrinkage", "1"}, {"weights", "uniform"}}),
+                          context);
+  ASSERT_EQ(trainer.step(1), 1);
+  const AdaBoostModel model = trainer.model();
+  // x_1 >= 5.5 votes for label 1 and against label 0; wrong on documents 3 and 10: edge (10 - 2) / 12.
+  EXPECT_THAT(plain_cuts(model, 0), testing::ElementsAre(PlainLearner::PlainCut{0, 5.5F}));
+  EXPECT_THAT(model.round(0).votes, testing::ElementsAre(0b10U, 0b01U));
+  EXPECT_NEAR(model.round(0).edge, 2.0 / 3, 1e-7);
+  EXPECT_NEAR(model.round(0).alpha, 0.5 * std::log(5.0), 1e-6);
+  EXPECT_NEAR(model.round(0).normalizer, std::sqrt(5.0) / 3, 1e-6);
+  // Right: 1/24 e^-alpha / Z = 1/40; wrong: 1/24 e^alpha / Z = 1/8.
+  expect_weights(trainer, {3, 10}, 1.0 / 40, 1.0 / 8);
+}
+
+TEST(ByHand, Tree) {
+  const Context context;
+  const Dataset data = twelve();
+  AdaBoostTrainer trainer(
+      data, with({{"leaves", "8"}, {"growth", "edge"}, {"shrinkage", "1"}, {"weights", "uniform"}}), context);
+  ASSERT_EQ(trainer.step(1), 1);
+  const AdaBoostModel model = trainer.model();
+  // The stump first; then document 3 leaves the lower leaf. Document 10 could leave the upper one only
+  // together with a neighbour, or by two more cuts of which the first gains nothing: edge growth stalls at
+  // three leaves.
+  EXPECT_THAT(plain_cuts(model, 0),
+              testing::ElementsAre(PlainLearner::PlainCut{0, 5.5F}, PlainLearner::PlainCut{1, 0.5F}));
+  EXPECT_THAT(model.round(0).split_leaf, testing::ElementsAre(0, 0));
+  EXPECT_THAT(model.round(0).votes, testing::ElementsAre(0b01U, 0b10U, 0b10U));
+  EXPECT_NEAR(model.round(0).edge, 10.0 / 12, 1e-7);
+  EXPECT_NEAR(model.round(0).alpha, 0.5 * std::log(11.0), 1e-6);
+  expect_weights(trainer, {10}, 1.0 / 44, 1.0 / 4);
+}
+
+TEST(ByHand, Product) {
+  const Context context;
+  const Dataset data = twelve();
+  AdaBoostTrainer trainer(
+      data, with({{"base", "product"}, {"terms", "2"}, {"shrinkage", "1"}, {"weights", "uniform"}}), context);
+  ASSERT_EQ(trainer.step(1), 1);
+  const AdaBoostModel model = trainer.model();
+  EXPECT_THAT(plain_cuts(model, 0),
+              testing::ElementsAre(PlainLearner::PlainCut{0, 5.5F}, PlainLearner::PlainCut{1, 0.5F}));
+  // Documents that fail both cuts (1 2 4 5) are in leaf 0 and get label 0; one failure is leaf 1, label 1.
+  EXPECT_THAT(model.round(0).votes, testing::ElementsAre(0b01U, 0b10U));
+  EXPECT_NEAR(model.round(0).edge, 10.0 / 12, 1e-7);
+  EXPECT_NEAR(model.round(0).normalizer, std::sqrt(11.0) / 6, 1e-6);
+  expect_weights(trainer, {10}, 1.0 / 44, 1.0 / 4);
+}
+
+TEST(ByHand, ShrinkageAndRealVotes) {
+  const Context context;
+  const Dataset data = twelve();
+  AdaBoostTrainer shrunk(data, with({{"base", "stump"}, {"shrinkage", "0.5"}, {"weights", "uniform"}}),
+                         context);
+  shrunk.step(1);
+  const AdaBoostModel model = shrunk.model();
+  // h = alpha / 2: e^(alpha/2) = 5^(1/4); Z = (5 / 6) 5^(-1/4) + (1 / 6) 5^(1/4).
+  EXPECT_NEAR(model.round(0).alpha, 0.5 * std::log(5.0), 1e-6);
+  EXPECT_NEAR(model.round(0).normalizer, 5.0 / 6 * std::pow(5, -0.25) + std::pow(5, 0.25) / 6, 1e-6);
+  EXPECT_NEAR(model.alpha_sum(1), 0.25 * std::log(5.0), 1e-6);
+
+  AdaBoostTrainer real(
+      data, with({{"leaves", "2"}, {"votes", "real"}, {"shrinkage", "1"}, {"weights", "uniform"}}), context);
+  real.step(1);
+  const AdaBoostModel values = real.model();
+  // Leaf 0: W+ = 1/24 and W- = 4/24 on label 1, the other way round on label 0; e = 1/24.
+  EXPECT_NEAR(values.round(0).values[0], 0.5 * std::log(5.0 / 2), 1e-6);
+  EXPECT_NEAR(values.round(0).values[1], -0.5 * std::log(5.0 / 2), 1e-6);
+  EXPECT_NEAR(values.round(0).values[3], 0.5 * std::log(7.0 / 2), 1e-6);
+  EXPECT_NEAR(values.alpha_sum(1), 0.5 * std::log(7.0 / 2), 1e-6);
+}
+
+TEST(ByHand, InitialWeights) {
+  const Context context;
+  const Dataset data = make_dataset({0, 1, 2}, 1, {0, 2, 1});
+  const AdaBoostTrainer uniform(data, with({{"weights", "uniform"}}), context);
+  // 1/(2n) = 1/6 on the own label, 1/(2n(K-1)) = 1/12 on the others.
+  EXPECT_THAT(weights_of(uniform, 3),
+              testing::Pointwise(testing::DoubleNear(1e-7),
+                                 std::vector<double>{1. / 6, 1. / 12, 1. / 12, 1. / 12, 1. / 12, 1. / 6,
+                                                     1. / 12, 1. / 6, 1. / 12}));
+  const AdaBoostTrainer exponential(data, with({}), context);
+  // Documents weigh 1, 4 and 2 sevenths.
+  EXPECT_THAT(weights_of(exponential, 3),
+              testing::Pointwise(testing::DoubleNear(1e-7),
+                                 std::vector<double>{2. / 28, 1. / 28, 1. / 28, 4. / 28, 4. / 28, 8. / 28,
+                                                     2. / 28, 4. / 28, 2. / 28}));
+}
+
+// ---- Against the plain versions, cut for cut.
+
+TEST(AgainstPlain, StumpAndProduct) {
+  const Context context(2);
+  for (const int terms : {1, 2, 3}) {
+    // With three terms so many features that some share a column of bins.
+    const Dataset data = random_dataset(40, terms < 3 ? 5 : 17, 3, 100 + static_cast<uint64_t>(terms));
+    AdaBoostTrainer trainer(
+        data, with({{"base", "product"}, {"terms", std::to_string(terms)}, {"shrinkage", "1"}}), context);
+    for (int t = 0; t < 6; ++t) {
+      const PlainLearner plain(data, trainer, 3, context);
+      const auto [edge, expected] = plain.product(static_cast<size_t>(terms), 3);
+      ASSERT_EQ(trainer.step(1), 1);
+      const AdaBoostModel model = trainer.model();
+      std::vector<PlainLearner::PlainCut> cuts;
+      for (const PlainLearner::Term& term : expected)
+        if (term.cut) cuts.push_back(*term.cut);
+      EXPECT_EQ(plain_cuts(model, t), cuts) << terms << " terms, round " << t;
+      EXPECT_DOUBLE_EQ(model.round(t).edge, edge / trees::kOne);
+      for (size_t i = 0; i < data.documents(); ++i) {
+        size_t failed = 0;
+        for (const auto& cut : cuts) failed += plain.passes(i, cut) ? 0 : 1;
+        for (size_t l = 0; l < 3; ++l) {
+          int value = 1;
+          for (const PlainLearner::Term& term : expected) value *= plain.term_value(term, i, l);
+          EXPECT_EQ((model.round(t).votes[failed % 2] >> l & 1) != 0, value > 0);
+        }
+      }
+    }
+  }
+}
+
+void expect_trees_as_plain(const Dataset& data, size_t labels, int rounds) {
+  const Context context(2);
+  for (const bool energy : {false, true}) {
+    AdaBoostTrainer trainer(
+        data, with({{"leaves", "7"}, {"growth", energy ? "energy" : "edge"}, {"shrinkage", "0.7"}}), context);
+    for (int t = 0; t < rounds; ++t) {
+      const PlainLearner plain(data, trainer, labels, context);
+      const PlainLearner::Tree expected = plain.tree(7, energy);
+      ASSERT_EQ(trainer.step(1), 1);
+      const AdaBoostModel model = trainer.model();
+      EXPECT_EQ(plain_cuts(model, t), expected.cuts) << "round " << t;
+      double edge = 0;
+      for (size_t k = 0; k < expected.leaves.size(); ++k) {
+        edge += plain.edge(expected.leaves[k]);
+        for (size_t l = 0; l < labels; ++l) {
+          int64_t sum = 0;
+          for (const size_t i : expected.leaves[k]) sum += plain.weight(i, l) * plain.y(i, l);
+          EXPECT_EQ((model.round(t).votes[k] >> l & 1) != 0, sum > 0);
+        }
+      }
+      EXPECT_NEAR(model.round(t).edge, edge / trees::kOne, 1e-12);
+    }
+  }
+}
+
+// Of a few documents, and of enough that histograms are kept from leaf to leaf.
+TEST(AgainstPlain, TreesOfBothGrowths) {
+  expect_trees_as_plain(random_dataset(60, 11, 4, 8), 4, 8);
+  expect_trees_as_plain(random_dataset(60, 26, 5, 9), 5, 8);  // some features share a column of bins
+  expect_trees_as_plain(random_dataset(60, 11, 4, 7), 4, 8);
+  for (const int labels : {3, 5, 7}) expect_trees_as_plain(random_dataset(4000, 3, labels, 9), labels, 2);
+}
+
+// ---- Properties.
+
+TEST(AdaBoost, TheErrorStaysBelowTheBoundAndWeightsStayNormalised) {
+  const Context context(2);
+  const Dataset data = random_dataset(300, 9, 3, 5);
+  for (const AdaBoostOptions& options : many_options()) {
+    AdaBoostTrainer trainer(data, options, context);
+    const size_t own = trainer.follow(data);
+    for (int t = 1; t <= 30 && trainer.step(1) == 1; ++t) {
+      const AdaBoostModel model = trainer.model();
+      const BoostRound& round = model.round(t - 1);
+      EXPECT_GT(round.alpha, 0);
+      EXPECT_GT(round.edge, 0);
+      EXPECT_LE(round.normalizer, 1 + 1e-6);
+      if (options.shrinkage == 1 && options.votes != Votes::kReal) {
+        EXPECT_NEAR(round.normalizer, std::sqrt(1 - round.edge * round.edge), 1e-6);
+      }
+      EXPECT_LE(hamming_error(trainer.scores(own), data.labels(), options.weights),
+                model.error_bound(t) * (1 + 1e-5));
+      double sum = 0;
+      for (const float w : trainer.weights()) sum += static_cast<double>(w);
+      EXPECT_NEAR(sum / trainer.weight_sum(), 1, 1e-9);
+    }
+    EXPECT_GT(trainer.rounds(), 5);
+  }
+}
+
+TEST(AdaBoost, ScoresAreThoseOfTheDefinition) {
+  const Context context(2);
+  for (const int labels : {2, 3, 5, 9, 17, 32}) {
+    const Dataset data = random_dataset(331, 7, labels, 50);
+    for (const AdaBoostOptions& options : many_options()) {
+      const AdaBoostModel model = train_adaboost(
+          data,
+          [&] {
+            AdaBoostOptions o = options;
+            o.iterations = 12;
+            return o;
+          }(),
+          context);
+      const int rounds[2] = {model.rounds() / 2, model.rounds()};
+      const std::vector<ScoreMatrix> scores = model.score(data, rounds, context);
+      for (size_t i = 0; i < data.documents(); i += 10)
+        for (size_t c = 0; c < 2; ++c) {
+          const std::vector<double> expected = test::plain_scores(model, data.row(i), rounds[c]);
+          for (size_t l = 0; l < expected.size(); ++l) {
+            EXPECT_NEAR(scores[c].row(i)[l], expected[l], 1e-5);
+            EXPECT_LE(std::abs(expected[l]), model.alpha_sum(rounds[c]) + 1e-9);
+          }
+        }
+    }
+  }
+}
+
+TEST(AdaBoost, ScoresKeptWhileTrainingEqualThoseOfTheModel) {
+  const Context context(2);
+  const Dataset data = random_dataset(300, 9, 3, 5);
+  const Dataset other = random_dataset(200, 9, 3, 6);
+  const Dataset* sets[2] = {&data, &other};
+  const std::vector<int> checkpoints = {1, 7, 20};
+  for (AdaBoostOptions options : many_options()) {
+    options.iterations = 20;
+    const BoostResult result = train_adaboost(data, options, sets, checkpoints, context);
+    for (size_t s = 0; s < 2; ++s)
+      for (size_t c = 0; c < checkpoints.size(); ++c) {
+        const int rounds = std::min(checkpoints[c], result.model.rounds());
+        const ScoreMatrix again = result.model.score(*sets[s], rounds, context);
+        EXPECT_TRUE(
+            std::equal(again.values().begin(), again.values().end(), result.scores[s][c].values().begin()));
+        EXPECT_EQ(result.scores[s][c].model(), result.model.id());
+        EXPECT_EQ(result.scores[s][c].data(), sets[s]->fingerprint());
+      }
+  }
+}
+
+TEST(AdaBoost, TheSameBytesOnAnyNumberOfThreads) {
+  const test::ScratchDirectory scratch;
+  // Large enough for the parallel paths.
+  const Dataset data = random_dataset(40000, 20, 5, 9);
+  for (AdaBoostOptions options : many_options()) {
+    options.iterations = 4;
+    const std::vector<uint8_t> one = saved_bytes(train_adaboost(data, options, Context(1, 5)), scratch);
+    for (const int threads : {2, 4})
+      EXPECT_EQ(saved_bytes(train_adaboost(data, options, Context(threads, 5)), scratch), one);
+  }
+}
+
+TEST(AdaBoost, ExtendingGivesTheBytesOfTheLongRun) {
+  const test::ScratchDirectory scratch;
+  const Context context(2, 3);
+  const Dataset data = random_dataset(500, 9, 3, 5);
+  for (AdaBoostOptions options : many_options()) {
+    options.iterations = 40;
+    const std::vector<uint8_t> whole = saved_bytes(train_adaboost(data, options, context), scratch);
+    options.iterations = 23;
+    train_adaboost(data, options, context).save(scratch / "short.tmx");
+    // Another seed on the command line changes nothing: the model has its own.
+    const Context later(1, 99);
+    AdaBoostTrainer trainer(data, AdaBoostModel::load(scratch / "short.tmx"), later);
+    trainer.step(40 - trainer.rounds());
+    EXPECT_EQ(saved_bytes(trainer.model(40), scratch), whole);
+  }
+  const Dataset other = random_dataset(500, 9, 3, 6);
+  EXPECT_THROW(AdaBoostTrainer(other, AdaBoostModel::load(scratch / "short.tmx"), context), InputError);
+}
+
+TEST(AdaBoost, SavesAndLoads) {
+  const test::ScratchDirectory scratch;
+  const Context context;
+  for (const int labels : {2, 5, 32}) {
+    const Dataset data = random_dataset(300, 9, labels, 5);
+    for (AdaBoostOptions options : many_options()) {
+      options.iterations = 10;
+      const AdaBoostModel model = train_adaboost(data, options, context);
+      const std::vector<uint8_t> bytes = saved_bytes(model, scratch);
+      const AdaBoostModel loaded = AdaBoostModel::load(scratch / "model.tmx");
+      EXPECT_EQ(saved_bytes(loaded, scratch), bytes);
+      EXPECT_EQ(loaded.id(), model.id());
+      EXPECT_EQ(loaded.feature_use(), model.feature_use());
+      const ScoreMatrix before = model.score(data, model.rounds(), context);
+      const ScoreMatrix after = loaded.score(data, model.rounds(), context);
+      EXPECT_TRUE(std::equal(before.values().begin(), before.values().end(), after.values().begin()));
+    }
+  }
+}
+
+TEST(AdaBoost, DamagedFilesAreRefused) {
+  const test::ScratchDirectory scratch;
+  const Context context;
+  const Dataset data = random_dataset(200, 9, 3, 5);
+  AdaBoostOptions options = with({{"bandit", "exp3g"}, {"iterations", "5"}});
+  train_adaboost(data, options, context).save(scratch / "good.tmx");
+  const Artifact good = read_artifact(scratch / "good.tmx");
+  size_t refused = 0;
+  // A payload that was changed before it was sealed passes the checksum; it is refused or harmless.
+  for (size_t at = 0; at < good.payload.size(); ++at) {
+    std::vector<uint8_t> payload = good.payload;
+    payload[at] = static_cast<uint8_t>(payload[at] ^ 0xff);
+    write_artifact(scratch / "bad.tmx", AdaBoostModel::kKind, good.version, payload, Compression::kNone);
+    try {
+      const AdaBoostModel model = AdaBoostModel::load(scratch / "bad.tmx");
+      if (model.features() == data.features()) model.score(data, model.rounds(), context);
+    } catch (const InputError&) {
+      ++refused;
+    }
+    at += at / 64;
+  }
+  EXPECT_GT(refused, 20U);
+  for (size_t size = 0; size < good.payload.size(); size += 97) {
+    write_artifact(scratch / "bad.tmx", AdaBoostModel::kKind, good.version,
+                   std::span<const uint8_t>(good.payload).first(size), Compression::kNone);
+    EXPECT_THROW(AdaBoostModel::load(scratch / "bad.tmx"), InputError);
+  }
+  EXPECT_THROW(AdaBoostModel::load(scratch / "missing.tmx"), InputError);
+}
+
+// ---- Corners.
+
+TEST(AdaBoost, ConstantDataGivesAConstantModel) {
+  const Context context(2);
+  const Dataset data = make_dataset(std::vector<float>(60, 1.0F), 2, [] {
+    std::vector<int32_t> labels(30, 0);
+    labels[3] = 1;
+    labels[4] = 2;
+    return labels;
+  }());
+  for (AdaBoostOptions options : many_options()) {
+    options.iterations = 50;
+    const AdaBoostModel model = train_adaboost(data, options, context);
+    const ScoreMatrix scores = model.score(data, model.rounds(), context);
+    for (const float value : scores.values()) EXPECT_TRUE(std::isfinite(value));
+    for (size_t l = 0; l < 3; ++l) EXPECT_EQ(scores.row(0)[l], scores.row(29)[l]);
+    for (int t = 0; t < model.rounds(); ++t) EXPECT_TRUE(model.round(t).cuts.empty());
+  }
+}
+
+TEST(AdaBoost, SeparableDataIsLearntWithoutOverflow) {
+  const Context context;
+  std::vector<float> features;
+  std::vector<int32_t> labels;
+  for (int i = 0; i < 100; ++i) {
+    features.push_back(static_cast<float>(i));
+    labels.push_back(i < 50 ? 0 : 1);
+  }
+  const Dataset data = make_dataset(features, 1, labels);
+  for (AdaBoostOptions options : many_options()) {
+    options.iterations = 200;
+    const AdaBoostModel model = train_adaboost(data, options, context);
+    const ScoreMatrix scores = model.score(data, model.rounds(), context);
+    for (const float value : scores.values()) ASSERT_TRUE(std::isfinite(value));
+    EXPECT_EQ(hamming_error(scores, data.labels(), options.weights), 0);
+  }
+}
+
+TEST(AdaBoost, RefusesWhatCannotBeTrained) {
+  const Context context;
+  EXPECT_THROW(train_adaboost(make_dataset({1, 2}, 1, {0, 0}), AdaBoostOptions(), context), InputError);
+  EXPECT_THROW(train_adaboost(make_dataset({1, 2}, 1, {0, 2}), with({{"labels", "2"}}), context), InputError);
+  EXPECT_THROW(train_adaboost(make_dataset({1, 2}, 1, {0, 40}), AdaBoostOptions(), context), InputError);
+  EXPECT_THROW(with({{"leaves", "1"}}), InputError);
+  EXPECT_THROW(with({{"terms", "0"}}), InputError);
+  EXPECT_THROW(with({{"iterations", "0"}}), InputError);
+  EXPECT_THROW(with({{"bandit", "exp4"}}), InputError);
+  EXPECT_THROW(with({{"shrinkage", "nan"}}), InputError);
+  const AdaBoostModel model =
+      train_adaboost(random_dataset(50, 4, 2, 1), with({{"iterations", "3"}}), context);
+  EXPECT_THROW(model.score(random_dataset(50, 5, 2, 1), 1, context), InputError);
+  EXPECT_THROW(model.score(random_dataset(50, 4, 2, 1), 4, context), InputError);
+  // One label only is no error when the number of labels is given.
+  EXPECT_GE(train_adaboost(make_dataset({1, 2}, 1, {0, 0}), with({{"labels", "3"}}), context).rounds(), 1);
+}
+
+TEST(AdaBoost, StopsAtTheEdgeFloor) {
+  const Context context;
+  const Dataset data = random_dataset(300, 9, 3, 5);
+  const AdaBoostModel model =
+      train_adaboost(data, with({{"iterations", "500"}, {"shrinkage", "1"}, {"edge_floor", "0.2"}}), context);
+  EXPECT_LT(model.rounds(), 500);
+  EXPECT_TRUE(model.finished_early());
+  for (int t = 0; t < model.rounds(); ++t) EXPECT_GT(model.round(t).edge, 0.2);
+}
+
+// Rounding must not matter where single weights are a few units of fixed point.
+TEST(AdaBoost, TheEdgeIsThatOfTheFloatWeightsOnManyDocuments) {
+  const Context context(2);
+  const Dataset data = random_dataset(1000000, 2, 5, 3);
+  AdaBoostTrainer trainer(data, with({{"base", "stump"}, {"shrinkage", "1"}, {"weights", "uniform"}}),
+                          context);
+  trainer.step(8);
+  const AdaBoostModel model = trainer.model();
+  for (int t = 0; t < model.rounds(); ++t)
+    EXPECT_NEAR(model.round(t).normalizer, std::sqrt(1 - std::pow(model.round(t).edge, 2)), 1e-5);
+}
+
+TEST(AdaBoost, DefaultCheckpoints) {
+  EXPECT_THAT(default_checkpoints(1000), testing::ElementsAre(10, 20, 50, 100, 200, 500, 1000));
+  EXPECT_THAT(default_checkpoints(60), testing::ElementsAre(10, 20, 50, 60));
+  EXPECT_THAT(default_checkpoints(5), testing::ElementsAre(5));
+}
+
+TEST(AdaBoost, TheBanditLearnsWhichFeaturesMatter) {
+  const Context context(2, 4);
+  // Features 0 and 1 carry the labels, 30 others nothing.
+  const Dataset data = random_dataset(2000, 32, 3, 21);
+  for (const char* base : {"stump", "tree", "product"}) {
+    const AdaBoostModel model =
+        train_adaboost(data, with({{"base", base}, {"bandit", "exp3g"}, {"iterations", "100"}}), context);
+    const std::vector<double> p = model.bandit_probabilities();
+    EXPECT_GT(p[0] + p[1], 2 * 2.0 / 32) << base << ": twice the share that they began with";
+    EXPECT_EQ(model.bandit_samples().back().round, 100);
+  }
+}
+
+}  // namespace
+}  // namespace tunemix

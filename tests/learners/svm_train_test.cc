@@ -1,0 +1,226 @@
+// Training as a user sees it: awkward data, paths, threads, scaling, files.
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "tests/learners/svm_support.h"
+#include "tests/support.h"
+#include "tunemix/core/binary.h"
+#include "tunemix/data/letor_reader.h"
+
+namespace tunemix {
+namespace {
+
+using test::random_rows;
+using test::Rows;
+
+constexpr SvmSolver kSolvers[] = {SvmSolver::kDual, SvmSolver::kNewton, SvmSolver::kAuto};
+
+void expect_solved(const Rows& rows, SvmOptions options, const std::string& what) {
+  const Context context;
+  for (const SvmSolver solver : kSolvers)
+    for (const SvmScale scale : {SvmScale::kNone, SvmScale::kMinMax, SvmScale::kStandard})
+      for (const bool bias : {false, true})
+        for (const double C : {1e-6, 1.0, 100.0}) {
+          options.solver = solver;
+          options.scale = scale;
+          options.bias = bias;
+          options.C = C;
+          const Dataset data = rows.dataset();
+          const SvmModel model = train_svm(data, options, context);
+          EXPECT_LE(model.solution().gap(), 1e-3) << what << ", C " << C;
+          EXPECT_GE(model.solution().gap(), -1e-12) << what;
+          const ScoreMatrix scores = model.score(data, context);
+          for (const float f : scores.values()) EXPECT_TRUE(std::isfinite(f)) << what;
+        }
+}
+
+TEST(SvmTrain, AwkwardDataIsSolved) {
+  Rows zeros = random_rows(30, 3, 3, 1);
+  std::fill(zeros.x.begin() + 15, zeros.x.begin() + 60, 0.0F);
+  expect_solved(zeros, {}, "rows of zeros");
+
+  Rows nothing = random_rows(20, 2, 3, 2);
+  std::fill(nothing.x.begin(), nothing.x.end(), 0.0F);
+  expect_solved(nothing, {}, "only zeros");
+
+  Rows twins = random_rows(20, 3, 3, 3);
+  for (size_t e = 0; e < 30; ++e) twins.x[30 + e] = twins.x[e];
+  expect_solved(twins, {}, "duplicate rows with different labels");
+
+  Rows same = random_rows(20, 3, 3, 4);
+  std::fill(same.labels.begin(), same.labels.end(), 2);
+  expect_solved(same, {}, "one label, not the first");
+  std::fill(same.labels.begin(), same.labels.end(), 0);
+  expect_solved(same, {}, "one label in all");
+
+  SvmOptions many;
+  many.labels = 9;
+  expect_solved(random_rows(4, 2, 3, 5), many, "fewer documents than labels");
+
+  Rows constant = random_rows(30, 3, 3, 6);
+  for (size_t i = 0; i < 30; ++i) constant.x[i * 3 + 1] = 0.1F;
+  expect_solved(constant, {}, "a constant feature");
+}
+
+TEST(SvmTrain, APathEqualsColdStartsWithinTheGapAndKeepsTheOrderAsked) {
+  const Context context;
+  const Dataset data = random_rows(1500, 8, 4, 9).dataset();
+  SvmOptions options;
+  const double Cs[] = {10, 1e-4, 1, 1000, 1};
+  const std::vector<SvmModel> path = train_svm_path(data, options, Cs, context);
+  ASSERT_EQ(path.size(), std::size(Cs));
+  for (size_t c = 0; c < std::size(Cs); ++c) {
+    EXPECT_EQ(path[c].solution().C, Cs[c]);
+    options.C = Cs[c];
+    const auto cold = train_svm(data, options, context).solution();
+    EXPECT_LE(path[c].solution().gap(), 1e-3);
+    EXPECT_LE(std::abs(path[c].solution().primal - cold.primal), 1e-3 * cold.primal);
+    EXPECT_GE(path[c].solution().primal, cold.dual);
+  }
+}
+
+TEST(SvmTrain, SameBytesOnAnyNumberOfThreads) {
+  const Dataset data = random_rows(5000, 12, 5, 12).dataset();
+  const double Cs[] = {1e-3, 1, 1000};
+  for (const SvmSolver solver : kSolvers) {
+    SvmOptions options;
+    options.solver = solver;
+    options.max_epochs = 100;
+    const std::vector<SvmModel> one = train_svm_path(data, options, Cs, Context(1));
+    for (const int threads : {2, 4}) {
+      const std::vector<SvmModel> more = train_svm_path(data, options, Cs, Context(threads));
+      for (size_t c = 0; c < std::size(Cs); ++c) {
+        EXPECT_EQ(one[c].id(), more[c].id());
+        EXPECT_EQ(one[c].solution().primal, more[c].solution().primal);
+        EXPECT_EQ(one[c].solution().dual, more[c].solution().dual);
+      }
+    }
+  }
+}
+
+TEST(SvmTrain, ScalingIsFittedStoredAndApplied) {
+  const Context context;
+  Rows rows = random_rows(400, 3, 3, 14);
+  for (size_t i = 0; i < 400; ++i) rows.x[i * 3] = 1000 + 50 * rows.x[i * 3];
+  for (const SvmScale scale : {SvmScale::kMinMax, SvmScale::kStandard}) {
+    SvmOptions options;
+    options.scale = scale;
+    options.gap = 1e-6;
+    const Dataset data = rows.dataset();
+    const SvmModel model = train_svm(data, options, context);
+    Rows scaled = rows;
+    for (size_t i = 0; i < 400; ++i)
+      for (size_t j = 0; j < 3; ++j)
+        scaled.x[i * 3 + j] = static_cast<float>(
+            (static_cast<double>(rows.x[i * 3 + j]) - model.scaling().shift[j]) * model.scaling().factor[j]);
+    double low = INFINITY;
+    double high = -INFINITY;
+    double squares = 0;
+    for (size_t i = 0; i < 400; ++i) {
+      low = std::min(low, static_cast<double>(scaled.x[i * 3]));
+      high = std::max(high, static_cast<double>(scaled.x[i * 3]));
+      squares += std::pow(static_cast<double>(scaled.x[i * 3]), 2);
+    }
+    if (scale == SvmScale::kMinMax) {
+      EXPECT_EQ(low, 0);
+      EXPECT_EQ(high, 1);
+    } else {
+      EXPECT_NEAR(squares / 400, 1, 1e-4);
+    }
+    options.scale = SvmScale::kNone;
+    const SvmModel same = train_svm(scaled.dataset(), options, context);
+    EXPECT_NEAR(model.solution().primal, same.solution().primal, 1e-9);
+    const ScoreMatrix a = model.score(data, context);
+    const ScoreMatrix b = same.score(scaled.dataset(), context);
+    for (size_t e = 0; e < a.values().size(); ++e) EXPECT_NEAR(a.values()[e], b.values()[e], 1e-4);
+  }
+}
+
+TEST(SvmTrain, WhatDoesNotFitIsRefused) {
+  const Context context;
+  const Dataset data = random_rows(50, 3, 3, 15).dataset();
+  SvmOptions options;
+  options.labels = 2;
+  EXPECT_THROW(train_svm(data, options, context), InputError);
+  const double negative[] = {1, -1};
+  EXPECT_THROW(train_svm_path(data, {}, negative, context), InputError);
+  EXPECT_THROW(train_svm(Dataset(FloatBuffer(), 3, {}, QueryIndex(), NameTable()), {}, context), InputError);
+  const SvmModel model = train_svm(data, {}, context);
+  try {
+    model.score(random_rows(50, 4, 3, 15).dataset(), context);
+    FAIL() << "accepted 4 features";
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("4 features"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("expects 3"), std::string::npos);
+  }
+}
+
+TEST(SvmTrain, SaysWhenTheGapIsNotReached) {
+  Context context;
+  std::vector<std::string> warnings;
+  context.on_log = [&](LogLevel, const std::string& message) { warnings.push_back(message); };
+  SvmOptions options;
+  options.gap = 1e-9;
+  options.C = 1e4;
+  options.max_epochs = 2;
+  const SvmModel model = train_svm(random_rows(500, 5, 3, 16).dataset(), options, context);
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_NE(warnings[0].find("stopped after 2 epochs"), std::string::npos);
+  EXPECT_GT(model.solution().gap(), 1e-9);
+}
+
+TEST(SvmModel, SurvivesAFileAndRefusesABrokenOne) {
+  const Context context;
+  const Dataset data = random_rows(100, 4, 3, 19).dataset();
+  const SvmModel model = train_svm(data, {}, context);
+  const test::ScratchDirectory scratch;
+  const auto path = scratch / "model.tmx";
+  model.save(path);
+  const SvmModel again = SvmModel::load(path);
+  EXPECT_EQ(again.id(), model.id());
+  EXPECT_EQ(again.solution().primal, model.solution().primal);
+  EXPECT_EQ(again.solution().epochs, model.solution().epochs);
+  const ScoreMatrix a = model.score(data, context);
+  const ScoreMatrix b = again.score(data, context);
+  EXPECT_TRUE(std::equal(a.values().begin(), a.values().end(), b.values().begin()));
+
+  std::string bytes = read_text_file(path);
+  for (size_t cut : {size_t{0}, size_t{5}, bytes.size() / 2, bytes.size() - 1}) {
+    std::ofstream(scratch / "cut.tmx", std::ios::binary) << bytes.substr(0, cut);
+    EXPECT_THROW(SvmModel::load(scratch / "cut.tmx"), InputError);
+  }
+  bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
+  std::ofstream(scratch / "flip.tmx", std::ios::binary) << bytes;
+  EXPECT_THROW(SvmModel::load(scratch / "flip.tmx"), InputError);
+
+  BinaryWriter out;  // well-formed, but three weights for two features and two labels
+  out.put<uint64_t>(2);
+  for (const size_t size : {2, 2, 3}) out.put(std::vector<double>(size, 1.0));
+  for (int i = 0; i < 3; ++i) out.put(1.0);
+  out.put<int32_t>(1);
+  write_artifact(scratch / "odd.tmx", SvmModel::kKind, 1, out.bytes());
+  EXPECT_THROW(SvmModel::load(scratch / "odd.tmx"), InputError);
+}
+
+TEST(SvmTrain, SolversAgreeOnMq2008) {
+  TUNEMIX_NEED_SHARED_DATA();
+  const Context context(2);
+  const Dataset data = read_letor(test::shared_data() / "MQ2008" / "S1.txt", {}, context);
+  const double Cs[] = {0.01, 1, 100};
+  std::vector<std::vector<SvmModel>> paths;
+  for (const SvmSolver solver : kSolvers) {
+    SvmOptions options;
+    options.solver = solver;
+    paths.push_back(train_svm_path(data, options, Cs, context));
+  }
+  for (const auto& a : paths)
+    for (size_t c = 0; c < std::size(Cs); ++c) {
+      EXPECT_LE(a[c].solution().gap(), 1e-3);
+      // Each dual value bounds every primal value.
+      for (const auto& b : paths) EXPECT_GE(a[c].solution().primal, b[c].solution().dual);
+    }
+}
+
+}  // namespace
+}  // namespace tunemix
