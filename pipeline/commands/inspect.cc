@@ -1,11 +1,13 @@
 #include <algorithm>
 #include <iostream>
 #include <map>
+#include <numeric>
 
 #include "pipeline/commands/commands.h"
-#include "pipeline/learners/learner.h"
+#include "pipeline/commands/facts.h"
 #include "tunemix/core/binary.h"
 #include "tunemix/export/bundle.h"
+#include "tunemix/learners/registry.h"
 
 namespace tunemix {
 namespace {
@@ -38,6 +40,27 @@ nlohmann::ordered_json describe_bundle(const Bundle& bundle) {
   return json;
 }
 
+nlohmann::ordered_json describe_model(const LearnedModel& learned) {
+  const Model& model = *learned.model;
+  nlohmann::ordered_json json = {{"learner", learned.learner->type},
+                                 {"features", model.features()},
+                                 {"columns", model.columns()},
+                                 {"points", nlohmann::ordered_json::array()}};
+  for (const Point& point : model.points())
+    if (!point.name().empty()) json["points"].push_back(point.name());
+  add_facts(json, model.facts());
+  const std::vector<double> importance = model.importance();
+  std::vector<size_t> order(importance.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return importance[a] > importance[b]; });
+  for (const size_t j : order)
+    if (importance[j] > 0) json["importance"].push_back({{"feature", j + 1}, {"share", importance[j]}});
+  for (const FeatureShares& sample : model.attention())
+    json["attention"].push_back({{"round", sample.round}, {"shares", sample.shares}});
+  return json;
+}
+
 nlohmann::ordered_json inspect(const std::filesystem::path& file) {
   const Artifact artifact = read_artifact(file);
   nlohmann::ordered_json json;
@@ -45,9 +68,8 @@ nlohmann::ordered_json inspect(const std::filesystem::path& file) {
   json["kind"] = artifact.kind;
   json["version"] = artifact.version;
   json["payload_bytes"] = artifact.payload.size();
-  for (const LearnerPlugin& plugin : learner_plugins())
-    if (plugin.model_kind == artifact.kind) json.update(plugin.load(file).description);
-  if (artifact.kind == Bundle::kKind) json.update(describe_bundle(Bundle::load(file)));
+  if (artifact.kind == LearnedModel::kKind) json.update(describe_model(LearnedModel::load(file, registry())));
+  if (artifact.kind == Bundle::kKind) json.update(describe_bundle(Bundle::load(file, registry())));
   return json;
 }
 

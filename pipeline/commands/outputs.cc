@@ -1,6 +1,7 @@
 // The commands that turn a finished run into files: export, predict, report; and clean.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iostream>
 
 #include "pipeline/commands/commands.h"
@@ -11,6 +12,8 @@
 #include "tunemix/data/letor_reader.h"
 #include "tunemix/export/bundle.h"
 #include "tunemix/export/writers.h"
+#include "tunemix/learners/registry.h"
+#include "tunemix/metric/score_file.h"
 
 namespace tunemix {
 namespace {
@@ -85,6 +88,7 @@ struct PredictCommand {
   fs::path out = "-";
   size_t max_feature_id = LetorOptions().max_feature_id;
   bool sparse = false;
+  std::vector<std::string> member_scores;
 };
 
 // In a file that leaves zeros out, the largest id that is written says little of how many features there are.
@@ -101,14 +105,37 @@ Dataset read_for_prediction(const PredictCommand& command, const BundleInfo& bun
   return data;
 }
 
+// The scores of `--member-scores NAME=FILE`, one for each member from elsewhere.
+GivenScores read_member_scores(const PredictCommand& command, const Bundle& bundle, const Dataset& data) {
+  const std::vector<std::string> wanted = bundle.external_scores();
+  GivenScores given;
+  for (const std::string& text : command.member_scores) {
+    const size_t equals = text.find('=');
+    if (equals == std::string::npos) throw_input("--member-scores {}: expected NAME=FILE", text);
+    const std::string name = text.substr(0, equals);
+    if (std::find(wanted.begin(), wanted.end(), name) == wanted.end())
+      throw_input("--member-scores {}: the bundle has no such member{}; it asks for: {}", text,
+                  did_you_mean(name, wanted), wanted.empty() ? "none" : join(wanted, ", "));
+    const fs::path files[] = {text.substr(equals + 1)};
+    given[name] = read_score_columns(files, data.documents(), data.source_rows());
+  }
+  for (const std::string& name : wanted)
+    if (!given.contains(name))
+      throw_input(
+          "the bundle mixes the scores '{}' from elsewhere; give those of these documents with "
+          "--member-scores {}=FILE",
+          name, name);
+  return given;
+}
+
 int run_predict(const PredictCommand& command, const Program& program) {
   const ExportFormat format = parse_export_format(command.format);
   if (format == ExportFormat::kQrels)
     throw_input("qrels hold labels, not predictions; expected another format");
   const auto context = program.context();
-  const Bundle bundle = Bundle::load(command.bundle);
+  const Bundle bundle = Bundle::load(command.bundle, registry());
   const Dataset data = read_for_prediction(command, bundle.info(), *context);
-  const std::vector<float> scores = bundle.predict(data, *context);
+  const std::vector<float> scores = bundle.predict(data, *context, read_member_scores(command, bundle, data));
   const ScoredDocuments documents{data.queries(), {}, data.names(), data.source_rows(), scores};
   write_output(command.out, export_text(format, documents, bundle.info().name));
   return 0;
@@ -182,6 +209,9 @@ void add_predict_command(CLI::App& app, Program& program) {
   command->add_option("--out", options->out, "File to write, - for stdout")->capture_default_str();
   add_max_feature_id(*command, options->max_feature_id);
   command->add_flag("--sparse", options->sparse, "Features that the files never write are 0");
+  command->add_option(
+      "--member-scores", options->member_scores,
+      "NAME=FILE: scores of these documents by a ranker that the ensemble mixes (type: scores)");
   add_common_options(*command, program);
   command->footer(
       "Example:\n  tunemix predict --bundle runs/quickstart/bundle-fold1.tmx --data new.txt --out "

@@ -3,9 +3,10 @@
 #include <iterator>
 
 #include "pipeline/commands/commands.h"
-#include "pipeline/learners/learner.h"
 #include "tunemix/core/binary.h"
+#include "tunemix/core/text.h"
 #include "tunemix/data/letor_reader.h"
+#include "tunemix/learners/registry.h"
 
 namespace tunemix {
 namespace {
@@ -14,7 +15,7 @@ struct ScoreArguments {
   std::filesystem::path model;
   std::vector<std::filesystem::path> data;
   std::filesystem::path out;
-  int rounds = 0;
+  std::string point;
   size_t max_feature_id = LetorOptions().max_feature_id;
 };
 
@@ -28,32 +29,43 @@ std::string score_text(const ScoreMatrix& scores) {
   return text;
 }
 
+// The point that is asked for: by --point, or the last.
+size_t point_number(const Model& model, const std::string& wanted) {
+  const std::vector<Point> points = model.points();
+  if (wanted.empty()) return points.size() - 1;
+  std::vector<std::string> names;
+  for (size_t p = 0; p < points.size(); ++p) {
+    if (points[p].name() == wanted) return p;
+    names.push_back(points[p].name());
+  }
+  throw_input("--point is '{}'; the model has: {}", wanted, join(names, ", "));
+}
+
 int score(const ScoreArguments& arguments, const Program& program) {
-  const LoadedModel model = learner_of_model(arguments.model).load(arguments.model);
-  if (arguments.rounds > model.rounds)
-    throw_input("--rounds is {}; the model has {}", arguments.rounds, model.rounds);
+  const LearnedModel learned = LearnedModel::load(arguments.model, registry());
+  const size_t points[] = {point_number(*learned.model, arguments.point)};
   const auto context = program.context();
   LetorOptions options;
-  options.num_features = model.features;
+  options.num_features = learned.model->features();
   options.unlabelled = true;
   options.max_feature_id = arguments.max_feature_id;
   const Dataset data = read_letor(arguments.data, options, *context);
-  const int rounds = arguments.rounds > 0 ? arguments.rounds : model.rounds;
-  write_file_atomically(arguments.out, score_text(model.score(data, rounds, *context)));
+  write_file_atomically(arguments.out, score_text(learned.model->score(data, points, *context)[0]));
   return 0;
 }
 
 }  // namespace
 
 void add_score_command(CLI::App& app, Program& program) {
-  CLI::App* command = app.add_subcommand("score", "Score documents with one model: K columns a document");
+  CLI::App* command =
+      app.add_subcommand("score", "Score documents with one model: K columns a document, or one");
   const auto arguments = std::make_shared<ScoreArguments>();
   command->add_option("--model", arguments->model, "Model that `train` saved")->required();
   command->add_option("--data", arguments->data, "LETOR file or files to score")->required();
   command->add_option("--out", arguments->out, "Where to write the scores")->required();
   add_max_feature_id(*command, arguments->max_feature_id);
-  command->add_option("--rounds", arguments->rounds, "Use only the first rounds of boosting (default: all)")
-      ->check(CLI::PositiveNumber);
+  command->add_option("--point", arguments->point,
+                      "One of the model's points, as `inspect` lists them: T=100, C=0.1 (default: the last)");
   add_common_options(*command, program);
   command->footer("Example: tunemix score --model m.tmx --data test.txt --out scores.txt");
   command->callback(

@@ -1,25 +1,34 @@
+#include <algorithm>
 #include <iostream>
 
 #include "pipeline/commands/commands.h"
-#include "pipeline/learners/learner.h"
+#include "pipeline/commands/facts.h"
 #include "tunemix/core/timer.h"
 #include "tunemix/data/letor_reader.h"
+#include "tunemix/learners/registry.h"
 
 namespace tunemix {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kStateKind = "training";
+constexpr uint32_t kStateVersion = 1;
+
 struct TrainArguments {
   std::vector<std::filesystem::path> data;
+  std::vector<std::filesystem::path> valid;
   std::string learner;
   std::vector<std::string> settings;
   std::filesystem::path model;
+  std::filesystem::path save_state;
   std::filesystem::path extend;
   uint64_t seed = 1;
   LetorOptions reading;
   bool json = false;
 };
 
-Settings parse_settings(const std::vector<std::string>& given) {
+Settings given_settings(const std::vector<std::string>& given) {
   Settings settings;
   for (const std::string& text : given) {
     const size_t equals = text.find('=');
@@ -30,7 +39,7 @@ Settings parse_settings(const std::vector<std::string>& given) {
 }
 
 // {"a": {"b": 1}} as lines "a.b: 1".
-void print_lines(const nlohmann::ordered_json& json, const std::string& prefix) {
+void print_lines(const Json& json, const std::string& prefix) {
   for (const auto& [key, value] : json.items()) {
     if (value.is_object())
       print_lines(value, prefix + key + ".");
@@ -39,19 +48,94 @@ void print_lines(const nlohmann::ordered_json& json, const std::string& prefix) 
   }
 }
 
+// What a training state must agree in with the run that goes on from it.
+void put_identity(BinaryWriter& out, const LearnerEntry& learner, const Settings& settings, uint64_t seed,
+                  const Dataset& data) {
+  out.put(learner.type);
+  out.put(learner.version);
+  out.put(seed);
+  out.put(data.fingerprint().hex());
+  for (const auto& [key, value] : settings)
+    if (learner.option(key).role != OptionRole::kLength) {
+      out.put(key);
+      out.put(value);
+    }
+}
+
+// The settings of a saved run with those given on top; only the length may differ.
+struct SavedState {
+  Artifact artifact;
+  BinaryReader in;
+  explicit SavedState(const std::filesystem::path& path)
+      : artifact(read_artifact(path, kStateKind, kStateVersion)), in(artifact.payload, path.string()) {}
+};
+
+void expect_identity(SavedState& state, const LearnerEntry& learner, const Settings& settings, uint64_t seed,
+                     const Dataset& data) {
+  if (const std::string type = state.in.get_string(); type != learner.type)
+    throw_input("{}: a training of {}; --learner is {}", state.in.source(), type, learner.type);
+  if (state.in.get<uint32_t>() != learner.version)
+    throw_input("{}: a training by another version of {}; train anew", state.in.source(), learner.type);
+  if (const auto saved = state.in.get<uint64_t>(); saved != seed)
+    throw_input("{}: a training with --seed {}; here it is {}", state.in.source(), saved, seed);
+  if (state.in.get_string() != data.fingerprint().hex())
+    throw_input("{}: a training on other data; only the same data can extend it", state.in.source());
+  for (const auto& [key, value] : settings)
+    if (learner.option(key).role != OptionRole::kLength) {
+      state.in.get_string();
+      if (const std::string saved = state.in.get_string(); saved != value)
+        throw_input("{} is '{}'; the training to extend has {} (only the number of rounds may change)", key,
+                    value, saved);
+    }
+}
+
 int train(const TrainArguments& arguments, const Program& program) {
-  const LearnerPlugin& learner = learner_by_name(arguments.learner);
+  const LearnerEntry& learner = registry().expect(arguments.learner);
+  if (!learner.start) throw_input("--learner {}: there is nothing to train", learner.type);
+  if (!learner.resumable && !(arguments.extend.empty() && arguments.save_state.empty()))
+    throw_input("a training of {} cannot be extended; leave --extend and --save-state away", learner.type);
+  const Settings settings = learner.complete(given_settings(arguments.settings));
   const auto context = program.context(arguments.seed);
-  const Timer timer;
+  Timer timer;
   const Dataset data = read_letor(arguments.data, arguments.reading, *context);
+  std::optional<Dataset> valid;
+  if (!arguments.valid.empty()) {
+    LetorOptions reading = arguments.reading;
+    reading.num_features = data.features();
+    valid.emplace(read_letor(arguments.valid, reading, *context));
+  }
   const double load = timer.seconds();
-  nlohmann::ordered_json figures =
-      learner.train({data, parse_settings(arguments.settings), arguments.model, arguments.extend}, *context);
-  nlohmann::ordered_json result;
+  timer.restart();
+  BinCache bins(data);
+  const TrainingData training(bins);
+  TrainingRequest request{training, settings, {}, valid ? &*valid : nullptr};
+  if (const OptionInfo* length = learner.length_option())
+    request.lengths.push_back(std::stoll(setting(settings, length->name)));
+  std::unique_ptr<Trainer> trainer;
+  if (arguments.extend.empty()) {
+    trainer = learner.start(request, *context);
+  } else {
+    SavedState state(arguments.extend);
+    expect_identity(state, learner, settings, arguments.seed, data);
+    trainer = learner.resume(request, state.in, *context);
+    state.in.expect_end();
+  }
+  while (!trainer->step(0)) context->check_stop();
+  const double fit = timer.seconds();
+  const LearnedModel model{&learner, trainer->model()};
+  if (!arguments.model.empty()) model.save(arguments.model);
+  if (!arguments.save_state.empty()) {
+    BinaryWriter out;
+    put_identity(out, learner, settings, arguments.seed, data);
+    trainer->save_state(out);
+    write_artifact(arguments.save_state, kStateKind, kStateVersion, out.bytes());
+  }
+  Json result;
   result["seconds"]["load"] = load;
-  for (const auto& [key, value] : figures["seconds"].items()) result["seconds"][key] = value;
-  for (const auto& [key, value] : figures.items())
-    if (key != "seconds") result[key] = value;
+  result["seconds"]["fit"] = fit;
+  add_facts(result, trainer->facts());
+  if (result["seconds"].contains("bin"))
+    result["seconds"]["fit"] = fit - result["seconds"]["bin"].get<double>();
   result["peak_rss_mb"] = peak_rss_mb();
   if (arguments.json)
     std::cout << result.dump() << '\n';
@@ -60,26 +144,41 @@ int train(const TrainArguments& arguments, const Program& program) {
   return 0;
 }
 
+std::string options_help(const LearnerEntry& learner) {
+  std::string text = fmt::format("Options of {} ({})\n", learner.type, learner.doc);
+  for (const OptionInfo& option : learner.options)
+    text += fmt::format("  {:<18} {} (default {}; {})\n", option.name, option.doc, option.default_value,
+                        option.expected);
+  return text;
+}
+
 }  // namespace
 
 void add_train_command(CLI::App& app, Program& program) {
   CLI::App* command = app.add_subcommand("train", "Train one model by hand");
   const auto arguments = std::make_shared<TrainArguments>();
   command->add_option("--data", arguments->data, "LETOR file or files to train on")->required();
+  command->add_option("--valid", arguments->valid,
+                      "LETOR file or files for learners that stop early by them");
   add_max_feature_id(*command, arguments->reading.max_feature_id);
   command->add_option("--learner", arguments->learner, "Name of the learner")->required();
   command->add_option("--set", arguments->settings, "An option of the learner, as key=value");
   command->add_option("--model", arguments->model, "Where to save the model");
-  command->add_option("--extend", arguments->extend, "Go on from this model, up to --set iterations=N");
+  command->add_option("--save-state", arguments->save_state, "Where to save what --extend goes on from");
+  command->add_option("--extend", arguments->extend,
+                      "Go on from this saved state, up to --set iterations=N; all else as it was");
   command->add_option("--seed", arguments->seed, "Seed of all random choices (default 1)");
   command->add_flag("--json", arguments->json, "Print the figures as JSON");
   add_common_options(*command, program);
   std::string footer;
-  for (const LearnerPlugin& plugin : learner_plugins())
-    footer += "Options of " + plugin.name + ":\n" + plugin.options_help;
-  footer +=
-      "Example: tunemix train --data train.txt --learner adaboost_mh --set leaves=64 --set bandit=exp3g "
-      "--model m.tmx";
+  std::string example;
+  for (const auto& learner : registry().entries()) {
+    if (!learner->start) continue;
+    footer += options_help(*learner);
+    if (example.empty()) example = learner->type;
+  }
+  footer += fmt::format(
+      "Example: tunemix train --data train.txt --learner {} --set iterations=200 --model m.tmx", example);
   command->footer(footer);
   command->callback(
       [arguments, &program] { program.action = [=, &program] { return train(*arguments, program); }; });

@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "tunemix/data/standardize.h"
-#include "tunemix/learners/adaboost_mh.h"
-#include "tunemix/learners/svm.h"
+#include "tunemix/learn/learner.h"
 #include "tunemix/mix/mixer.h"
 
 namespace tunemix {
@@ -40,17 +39,23 @@ struct DataConfig {
 
 // One learner of the config with every option fixed: a point of its grid.
 struct LearnerSpec {
-  std::string type;          // adaboost_mh | svm
-  AdaBoostOptions boosting;  // of adaboost_mh
-  std::vector<double> checkpoints;
-  SvmOptions svm;         // of svm
-  std::vector<double> C;  // of svm: solved as one path
+  const LearnerEntry* learner = nullptr;
+  Settings settings;             // every option
+  std::vector<int64_t> lengths;  // of its points; empty where the learner has no length
   int bags = 1;
+  Standardize standardize = Standardize::kNone;
+  bool own_standardize = false;   // another than the data's
+  std::string name;               // of scores from elsewhere: their family and row
+  std::vector<FoldFiles> scores;  // their files, by fold
+  std::string place;              // in the config: "file:line:column: learners.2"
 
-  std::string family() const;  // boosting | svm
-  std::string title() const;   // what tells it from others: "tree leaves=8"
-  // Every option as `key: value`, in order; `iterations` and `checkpoints` only if asked for.
-  std::vector<std::pair<std::string, std::string>> options(bool with_length) const;
+  std::string family() const;
+  std::string row() const;    // prefix of the family's rows in the results
+  std::string title() const;  // what tells it from others, for people: "tree leaves=8"
+  // What makes a training run what it is, but for its length: the same for all that can go on from one
+  // another.
+  Settings identity() const;
+  std::vector<Point> points() const;
 };
 
 struct CalibrateConfig {

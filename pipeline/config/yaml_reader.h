@@ -65,6 +65,8 @@ class YamlSection {
   std::vector<std::string> items(const std::string& key) const;
   [[noreturn]] void fail(const std::string& key, const std::string& what) const;
   std::string origin(const std::string& key) const;
+  // "file:line:column: path" of the section itself.
+  std::string place() const { return fmt::format("{}: {}", document_.place(node_, path_), path_); }
   const YamlDocument& document() const { return document_; }
   const std::string& path() const { return path_; }
 

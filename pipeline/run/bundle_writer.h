@@ -18,7 +18,7 @@ std::string main_row_name(const std::vector<std::string>& names);
 
 bool bundle_is_current(const std::filesystem::path& file, const Hash128& mix_key);
 
-// A model of the store is not there, damaged, or shorter than its scores say: its job has to run again.
+// A model of the store is missing or damaged: its job has to run again.
 class MissingModel : public std::runtime_error {
  public:
   MissingModel(const TrainJob& job, const std::string& why);
@@ -31,6 +31,6 @@ class MissingModel : public std::runtime_error {
 // members: by job of the fold. Throws MissingModel.
 void write_bundle(const std::filesystem::path& file, const Plan& plan, size_t fold, const FoldInfo& info,
                   const MixRow& row, const std::vector<std::vector<CalibratedModel>>& members,
-                  const ArtifactStore& store);
+                  const ArtifactStore& store, const Context& context);
 
 }  // namespace tunemix

@@ -99,7 +99,7 @@ void Experiment::run_data() {
   timed(Stage::kData, missing.size(), plan_.fold_keys.size() - missing.size(), [&] {
     for (const size_t fold : missing) {
       context_.check_stop();
-      features(fold, context_);
+      read_features(fold, context_);
       view_.job_done(fmt::format("fold {}", fold + 1));
     }
   });
@@ -111,41 +111,51 @@ const FoldInfo& Experiment::fold_info(size_t fold) {
   if (const auto payload = store_->load(kFoldKind, plan_.fold_keys[fold], kFoldVersion, context_))
     return infos_[fold] = load_fold_info(*payload);
   expect_selected(Stage::kData, fmt::format("the data of fold {}", fold + 1));
-  features(fold, context_);
+  read_features(fold, context_);
   return infos_.at(fold);
 }
 
 // Keeps the features of one fold at a time; jobs of other folds hold on to theirs.
-std::shared_ptr<const FoldFeatures> Experiment::features(size_t fold, const Context& context) {
+void Experiment::read_features(size_t fold, const Context& context) {
   const std::lock_guard lock(data_mutex_);
-  if (features_fold_ == fold) return features_;
+  if (features_fold_ == fold) return;
   drop_features();
-  FoldFeatures read = read_fold(plan_.config, fold, context);
+  auto read = std::make_shared<FoldFeatures>(read_fold(plan_.config, fold, context));
   const Hash128& key = plan_.fold_keys[fold];
   if (!infos_.contains(fold) && cached(kFoldKind, key, Stage::kData))
     if (const auto payload = store_->load(kFoldKind, key, kFoldVersion, context))
       infos_[fold] = load_fold_info(*payload);
   if (!infos_.contains(fold)) {
-    infos_[fold] = describe_fold(plan_.config, read);
+    infos_[fold] = describe_fold(plan_.config, *read);
     fold_grades(plan_.config, infos_[fold].labels);
     store_->save(kFoldKind, key, kFoldVersion, save_fold_info(infos_[fold]));
   }
-  features_ = std::make_shared<const FoldFeatures>(
-      standardize_fold(std::move(read), plan_.config.data.standardize, context));
+  raw_features_ = std::move(read);
   features_fold_ = fold;
-  return features_;
+}
+
+std::shared_ptr<PreparedFold> Experiment::features(size_t fold, Standardize mode, const Context& context) {
+  const std::lock_guard lock(data_mutex_);
+  read_features(fold, context);
+  std::shared_ptr<PreparedFold>& prepared = features_[mode];
+  if (prepared == nullptr)
+    prepared = std::make_shared<PreparedFold>(standardize_fold(*raw_features_, mode, context));
+  return prepared;
 }
 
 void Experiment::drop_features() {
   const std::lock_guard lock(data_mutex_);
   features_fold_.reset();
-  features_.reset();
+  raw_features_.reset();
+  features_.clear();
 }
 
 bool Experiment::wide_jobs(size_t fold, size_t jobs) {
   const FoldInfo& info = fold_info(fold);
-  const double width =
-      static_cast<double>(info.features) * (plan_.config.data.standardize == Standardize::kAppend ? 2 : 1);
+  const bool appended =
+      std::any_of(plan_.config.learners.begin(), plan_.config.learners.end(),
+                  [](const LearnerSpec& l) { return l.standardize == Standardize::kAppend; });
+  const double width = static_cast<double>(info.features) * (appended ? 2 : 1);
   const double values = static_cast<double>(info.train.labels.size()) * width;
   // Beside the shared features a job holds a copy of its bag, its bins and its weights.
   const double job_bytes = values * 5.2 + static_cast<double>(info.train.labels.size()) * 100;
@@ -175,7 +185,7 @@ void Experiment::for_each_job(const std::vector<const TrainJob*>& jobs, bool wid
 
 void Experiment::train(const TrainJob& job, const Context& context) {
   const FoldInfo& info = fold_info(job.fold);
-  const std::shared_ptr<const FoldFeatures> data = features(job.fold, context);
+  const std::shared_ptr<PreparedFold> data = features(job.fold, plan_.learner(job).standardize, context);
   run_train_job(plan_, job, info, *data, *store_, context);
 }
 
@@ -214,7 +224,7 @@ void Experiment::run_train() {
       for (const TrainJob* job : missing)
         if (job->fold == fold) jobs.push_back(job);
       if (jobs.empty()) continue;
-      features(fold, context_);
+      for (const TrainJob* job : jobs) features(fold, plan_.learner(*job).standardize, context_);
       for_each_job(jobs, wide_jobs(fold, jobs.size()),
                    [&](const TrainJob& job, const Context& context) { train(job, context); });
     }
@@ -222,11 +232,12 @@ void Experiment::run_train() {
   drop_features();
 }
 
-// Its scores, and the models that they would be made from again.
+// Its scores, and the model and training state that they would be made from again.
 void Experiment::forget(const TrainJob& job) {
   std::error_code ignored;
   fs::remove(store_->path_of(kScoresKind, job.key), ignored);
-  for (const Hash128& key : plan_.model_files(job)) fs::remove(store_->path_of(kModelKind, key), ignored);
+  fs::remove(store_->path_of(kModelKind, job.key), ignored);
+  fs::remove(store_->path_of(kTrainingKind, job.training_key), ignored);
 }
 
 TrainResult Experiment::scores(const TrainJob& job, const Context& context) {
@@ -395,7 +406,7 @@ void Experiment::write_bundles() {
       tables.push_back(std::move(*table));
     }
     for (size_t attempt = 0;; ++attempt) try {
-        write_bundle(file, plan_, fold, fold_info(fold), main_row(rows), tables, *store_);
+        write_bundle(file, plan_, fold, fold_info(fold), main_row(rows), tables, *store_, context_);
         break;
       } catch (const MissingModel& missing) {
         if (attempt == tables.size()) throw;

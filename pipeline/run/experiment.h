@@ -85,7 +85,8 @@ class Experiment {
   template <typename Body>
   void timed(Stage stage, size_t jobs, size_t cached, Body body);
 
-  std::shared_ptr<const FoldFeatures> features(size_t fold, const Context& context);
+  std::shared_ptr<PreparedFold> features(size_t fold, Standardize mode, const Context& context);
+  void read_features(size_t fold, const Context& context);
   void drop_features();
   void train(const TrainJob& job, const Context& context);
   void train_again(const TrainJob& job, const Context& context);
@@ -111,7 +112,8 @@ class Experiment {
   std::map<size_t, FoldInfo> infos_;
   std::map<size_t, std::vector<MixRow>> mixes_;
   std::optional<size_t> features_fold_;
-  std::shared_ptr<const FoldFeatures> features_;  // shared with the jobs that train on them
+  std::shared_ptr<const FoldFeatures> raw_features_;
+  std::map<Standardize, std::shared_ptr<PreparedFold>> features_;  // shared with the jobs that train on them
   std::vector<StageTiming> timings_;
 };
 

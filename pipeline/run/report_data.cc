@@ -33,19 +33,15 @@ Json describe_split(size_t fold, const char* name, const SplitInfo& split, int l
           {"empty_queries", empty}};
 }
 
-void add_members(Json& out, const Plan& plan, size_t fold, const MixRow& row) {
-  const std::vector<const TrainJob*> jobs = plan.jobs_of(fold);
+void add_members(Json& out, size_t fold, const MixRow& row) {
   for (size_t i = 0; i < row.sources.size(); ++i) {
     const Member& member = row.mixture.members()[i];
-    const LearnerSpec& learner = plan.config.learners[jobs[row.sources[i].job]->learner];
     Json entry = {{"fold", fold + 1},
                   {"family", member.family},
                   {"kind", to_string(member.kind)},
                   {"calibration", member.calibration},
-                  {"model", fmt::format("{} bag={}", learner.title(), member.bag + 1)}};
+                  {"model", fmt::format("{} bag={}", member.model, member.bag + 1)}};
     entry["iterations"] = member.checkpoint > 0 ? Json(member.checkpoint) : Json(nullptr);
-    entry["C"] = nullptr;
-    if (learner.type == "svm") entry["C"] = std::stod(member.model.substr(member.model.rfind('=') + 1));
     entry["valid_ndcg@10"] = row.diagnostics[i].ndcg;
     entry["weight"] = row.diagnostics[i].weight;
     entry["variance_share"] = row.diagnostics[i].variance_share;
@@ -102,7 +98,7 @@ Json Experiment::reliability_data(size_t fold) {
     const std::string title = fmt::format("{} {} bag={}{}", name.calibration, name.model, name.bag + 1,
                                           name.checkpoint > 0 ? fmt::format(" T={}", name.checkpoint) : "");
     result.push_back(describe_reliability(fold, title,
-                                          reliability(member.calibrator, trained.models[member.model].valid,
+                                          reliability(member.calibrator, trained.points[member.point].valid,
                                                       info.valid.labels, grades, context_)));
   }
   return result;
@@ -124,7 +120,7 @@ Json Experiment::report_data(const EvaluationResult& evaluation) {
     empty += data["data"].back()["empty_queries"].get<size_t>();
     queries += data["data"].back()["queries"].get<size_t>();
     const MixRow& row = main_row(mix_rows(fold));
-    add_members(data["members"], plan_, fold, row);
+    add_members(data["members"], fold, row);
     for (Json& entry : reliability_data(fold)) data["reliability"].push_back(std::move(entry));
     for (const GridPoint& point : row.grid)
       data["surface"].push_back({{"fold", fold + 1},
@@ -137,24 +133,24 @@ Json Experiment::report_data(const EvaluationResult& evaluation) {
       fmt::format("{} of {} test queries have no relevant document; the tools disagree on what those count.",
                   empty, queries));
 
-  // Feature use and bandit of each boosted learner: the use averaged over folds and bags, the bandit of the
+  // What each learner looks at: the shares of features averaged over folds and bags, and over rounds in the
   // first.
   for (size_t l = 0; l < plan_.config.learners.size(); ++l) {
     const LearnerSpec& learner = plan_.config.learners[l];
-    if (learner.type == "svm") continue;
     std::vector<double> use;
     size_t models = 0;
     for (const TrainJob& job : plan_.jobs) {
       if (job.learner != l) continue;
       const TrainResult result = scores(job, context_);
-      use.resize(std::max(use.size(), result.feature_use.size()));
-      for (size_t j = 0; j < result.feature_use.size(); ++j) use[j] += result.feature_use[j];
+      if (result.importance.empty()) continue;
+      use.resize(std::max(use.size(), result.importance.size()));
+      for (size_t j = 0; j < result.importance.size(); ++j) use[j] += result.importance[j];
       if (models++ == 0)
-        for (const auto& point : result.bandit)
+        for (const auto& point : result.attention)
           data["bandit"].push_back({{"model", learner.title()},
                                     {"round", point.round},
                                     {"feature", point.feature + 1},
-                                    {"probability", point.probability}});
+                                    {"probability", point.share}});
     }
     std::vector<size_t> order(use.size());
     for (size_t j = 0; j < order.size(); ++j) order[j] = j;

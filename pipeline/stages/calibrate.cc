@@ -2,10 +2,11 @@
 
 namespace tunemix {
 
-std::vector<CalibrationSpec> calibration_specs(const CalibrateConfig& config) {
+std::vector<CalibrationSpec> calibration_specs(const CalibrateConfig& config, size_t columns, int labels) {
   std::vector<CalibrationSpec> specs;
-  for (const std::string& target : config.cpc)
-    specs.push_back(CalibrationSpec::cpc(parse_cpc_target(target)));
+  if (columns == static_cast<size_t>(labels))
+    for (const std::string& target : config.cpc)
+      specs.push_back(CalibrationSpec::cpc(parse_cpc_target(target)));
   for (const std::string& regressor : config.regressors)
     for (const std::string& target : config.targets)
       specs.push_back(CalibrationSpec::rbc(parse_regressor(regressor), parse_rbc_target(target)));
@@ -14,35 +15,42 @@ std::vector<CalibrationSpec> calibration_specs(const CalibrateConfig& config) {
 
 void run_calibrate_job(const Plan& plan, const TrainJob& job, const FoldInfo& info, const TrainResult& scores,
                        const ArtifactStore& store, const Context& context) {
-  const std::vector<CalibrationSpec> specs = calibration_specs(plan.config.calibrate);
+  const size_t columns = scores.points.empty() ? 0 : scores.points[0].valid.columns();
+  const std::vector<CalibrationSpec> specs = calibration_specs(plan.config.calibrate, columns, info.labels);
+  if (specs.empty())
+    context.warn(
+        fmt::format("{}: no calibration fits scores of one column (calibrate.rbc is empty); it has no "
+                    "members",
+                    job.name));
   const std::vector<double> grades = fold_grades(plan.config, info.labels);
   const QuerySplit split = bag_split(plan.config, info.train.queries, job.fold, job.bag);
   const SplitInfo calibration = select_info(info.train, split.calibration);
 
   BinaryWriter members;
-  members.put<uint64_t>(scores.models.size() * specs.size());
+  members.put<uint64_t>(scores.points.size() * specs.size());
   const size_t valid_size = info.valid.labels.size();
   const size_t test_size = info.test.labels.size();
-  std::vector<float> valid(scores.models.size() * specs.size() * valid_size);
-  std::vector<float> test(scores.models.size() * specs.size() * test_size);
+  std::vector<float> valid(scores.points.size() * specs.size() * valid_size);
+  std::vector<float> test(scores.points.size() * specs.size() * test_size);
   size_t at = 0;
-  for (size_t m = 0; m < scores.models.size(); ++m) {
+  for (size_t m = 0; m < scores.points.size(); ++m) {
     context.check_stop();
-    const ModelScores& model = scores.models[m];
+    const PointScores& model = scores.points[m];
     model.valid.expect_data(info.valid.fingerprint);
     model.test.expect_data(info.test.fingerprint);
     const CalibrationInput input{model.calibration, calibration.labels, calibration.queries, grades,
                                  model.range};
-    const uint64_t seed =
-        derive_seed(plan.job_seed(job), fmt::format("calibrate/{}/{}", model.iterations, model.C));
+    const uint64_t seed = derive_seed(
+        plan.job_seed(job), fmt::format("calibrate/{}/{}", model.point.length,
+                                        model.point.label.empty() ? "0" : model.point.label.substr(2)));
     for (const Calibrator& calibrator : fit_calibrators(specs, input, CalibrationOptions{}, seed, context)) {
       for (const std::string& warning : calibrator.report().warnings)
         context.log(LogLevel::kDebug, fmt::format("{}: {}: {}", job.name, calibrator.spec().name(), warning));
       calibrator.apply(model.valid, std::span(valid).subspan(at * valid_size, valid_size), context);
       calibrator.apply(model.test, std::span(test).subspan(at * test_size, test_size), context);
       members.put<uint64_t>(m);
-      members.put<int32_t>(model.iterations);
-      members.put(model.C);
+      members.put(model.point.length);
+      members.put(model.point.label);
       calibrator.save(members);
       ++at;
     }
@@ -65,10 +73,11 @@ std::optional<std::vector<CalibratedModel>> load_members(const TrainJob& job, co
   std::vector<CalibratedModel> members;
   const size_t count = in.get_count(1);
   for (size_t i = 0; i < count; ++i) {
-    const auto model = in.get<uint64_t>();
-    const auto iterations = in.get<int32_t>();
-    const auto C = in.get<double>();
-    members.push_back({model, iterations, C, Calibrator::load(in)});
+    const auto number = in.get<uint64_t>();
+    Point point;
+    point.length = in.get<int64_t>();
+    point.label = in.get_string();
+    members.push_back({number, std::move(point), Calibrator::load(in)});
   }
   in.expect_end();
   return members;

@@ -14,13 +14,13 @@
 namespace tunemix {
 
 struct CalibratedModel {
-  size_t model = 0;  // of the training job's models
-  int iterations = 0;
-  double C = 0;
+  size_t point = 0;  // number of the model's point
+  Point at;
   Calibrator calibrator;
 };
 
-std::vector<CalibrationSpec> calibration_specs(const CalibrateConfig& config);
+// The calibrations that fit scores of so many columns: class probabilities need one for each label.
+std::vector<CalibrationSpec> calibration_specs(const CalibrateConfig& config, size_t columns, int labels);
 
 // Fits and stores the members of a job, given its scores.
 void run_calibrate_job(const Plan& plan, const TrainJob& job, const FoldInfo& info, const TrainResult& scores,

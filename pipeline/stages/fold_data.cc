@@ -12,26 +12,6 @@ namespace {
 
 constexpr uint32_t kDataVersion = 1;
 
-std::vector<std::filesystem::path> paths_of(const Config& config, const std::vector<std::string>& files) {
-  std::vector<std::filesystem::path> paths;
-  for (const std::string& file : files) paths.push_back(std::filesystem::path(config.data.root) / file);
-  return paths;
-}
-
-void hash_files(const Config& config, const std::vector<std::string>& files, ArtifactStore& store,
-                MissingFiles missing, Hasher& hasher) {
-  hasher.number(files.size());
-  for (const auto& path : paths_of(config, files)) {
-    const Hash128 hash = store.file_hash(path, missing);
-    hasher.number(hash.high).number(hash.low);
-    // LightGBM's group sizes belong to the content.
-    const std::filesystem::path groups = path.string() + ".query";
-    const bool gone = missing == MissingFiles::kRemember && !std::filesystem::exists(path);
-    if (gone ? store.remembers(groups) : std::filesystem::exists(groups))
-      hasher.number(store.file_hash(groups, missing).low);
-  }
-}
-
 FoldFeatures generate_fold(const Config& config, size_t fold, const Context& context) {
   SyntheticOptions options = synthetic_preset(config.data.synthetic.preset);
   if (config.data.synthetic.queries > 0) options.queries = static_cast<size_t>(config.data.synthetic.queries);
@@ -84,6 +64,26 @@ SplitInfo load_split(BinaryReader& in) {
 }
 
 }  // namespace
+
+std::vector<std::filesystem::path> paths_of(const Config& config, const std::vector<std::string>& files) {
+  std::vector<std::filesystem::path> paths;
+  for (const std::string& file : files) paths.push_back(std::filesystem::path(config.data.root) / file);
+  return paths;
+}
+
+void hash_files(const Config& config, const std::vector<std::string>& files, ArtifactStore& store,
+                MissingFiles missing, Hasher& hasher) {
+  hasher.number(files.size());
+  for (const auto& path : paths_of(config, files)) {
+    const Hash128 hash = store.file_hash(path, missing);
+    hasher.number(hash.high).number(hash.low);
+    // LightGBM's group sizes belong to the content.
+    const std::filesystem::path groups = path.string() + ".query";
+    const bool gone = missing == MissingFiles::kRemember && !std::filesystem::exists(path);
+    if (gone ? store.remembers(groups) : std::filesystem::exists(groups))
+      hasher.number(store.file_hash(groups, missing).low);
+  }
+}
 
 Hash128 fold_key(const Config& config, size_t fold, ArtifactStore& store, MissingFiles missing) {
   Hasher hasher;

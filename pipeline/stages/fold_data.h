@@ -9,6 +9,7 @@
 #include "tunemix/core/context.h"
 #include "tunemix/data/dataset.h"
 #include "tunemix/data/split.h"
+#include "tunemix/learn/training_data.h"
 
 namespace tunemix {
 
@@ -34,6 +35,16 @@ struct FoldFeatures {
   Dataset test;
 };
 
+// The features of a fold standardised as some learners want them, with the bins that these share.
+struct PreparedFold {
+  explicit PreparedFold(FoldFeatures features) : data(std::move(features)), bins(data.train) {}
+  FoldFeatures data;
+  BinCache bins;
+};
+
+// Adds the content of files to a hash; reads those that are not known.
+void hash_files(const Config& config, const std::vector<std::string>& files, ArtifactStore& store,
+                MissingFiles missing, Hasher& hasher);
 // Of the fold's content and of the options that its reading depends on; reads no features.
 Hash128 fold_key(const Config& config, size_t fold, ArtifactStore& store, MissingFiles missing);
 
@@ -41,6 +52,7 @@ Hash128 fold_key(const Config& config, size_t fold, ArtifactStore& store, Missin
 FoldFeatures read_fold(const Config& config, size_t fold, const Context& context);
 FoldInfo describe_fold(const Config& config, const FoldFeatures& features);
 FoldFeatures standardize_fold(FoldFeatures features, Standardize mode, const Context& context);
+std::vector<std::filesystem::path> paths_of(const Config& config, const std::vector<std::string>& files);
 
 std::vector<uint8_t> save_fold_info(const FoldInfo& info);
 FoldInfo load_fold_info(std::span<const uint8_t> payload);

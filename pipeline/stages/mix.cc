@@ -14,15 +14,15 @@ Gathered gather(const Plan& plan, size_t fold, const FoldMembers& fold_members) 
   Gathered result;
   const std::vector<const TrainJob*> jobs = plan.jobs_of(fold);
   for (uint32_t j = 0; j < jobs.size(); ++j) {
-    const LearnerSpec& learner = plan.config.learners[jobs[j]->learner];
+    const LearnerSpec& learner = plan.learner(*jobs[j]);
+    const std::string title = learner.title();
     for (uint32_t m = 0; m < fold_members.members[j].size(); ++m) {
       const CalibratedModel& model = fold_members.members[j][m];
       Member member;
       member.family = learner.family();
       member.kind = model.calibrator.spec().kind;
-      member.checkpoint = model.iterations;
-      member.model =
-          learner.type == "svm" ? fmt::format("{} C={}", learner.title(), model.C) : learner.title();
+      member.checkpoint = model.at.length;
+      member.model = model.at.label.empty() ? title : fmt::format("{} {}", title, model.at.label);
       member.bag = jobs[j]->bag;
       member.calibration = model.calibrator.spec().name();
       result.members.push_back(std::move(member));

@@ -12,16 +12,33 @@ void add(Hasher& hasher, const std::vector<std::string>& words) {
   for (const std::string& word : words) hasher.text(word);
 }
 
-// What training depends on besides the learner's options.
-Hasher training_hasher(const Config& config, const Hash128& fold_key, const LearnerSpec& learner, size_t fold,
-                       int bag, bool with_length) {
+Hash128 training_key(const Config& config, const Hash128& fold_key, const LearnerSpec& spec, size_t fold,
+                     int bag) {
   Hasher hasher;
-  hasher.text("train").number(kScoresVersion);
+  hasher.text("training").number(kTrainingVersion);
   add(hasher, fold_key);
-  hasher.text(to_string(config.data.standardize)).text(fmt::format("{}", config.data.calibration_fraction));
-  hasher.number(config.seed).number(fold).number(static_cast<uint64_t>(bag)).text(learner.type);
-  for (const auto& [key, value] : learner.options(with_length)) hasher.text(key).text(value);
-  return hasher;
+  hasher.text(to_string(spec.standardize)).text(fmt::format("{}", config.data.calibration_fraction));
+  hasher.number(config.seed).number(fold).number(static_cast<uint64_t>(bag));
+  hasher.text(spec.learner->type).number(spec.learner->version);
+  for (const auto& [key, value] : spec.identity()) hasher.text(key).text(value);
+  return hasher.digest();
+}
+
+// Of a model and its scores: the training run, its points, and the content of score files.
+Hash128 model_key(const Config& config, const TrainJob& job, ArtifactStore& store, MissingFiles missing) {
+  const LearnerSpec& spec = config.learners[job.learner];
+  Hasher hasher;
+  hasher.text("model").number(kScoresVersion).number(LearnedModel::kVersion);
+  add(hasher, job.training_key);
+  for (const Point& point : spec.points())
+    hasher.number(static_cast<uint64_t>(point.length)).text(point.label);
+  if (!spec.scores.empty()) {
+    hasher.text(spec.name);
+    const FoldFiles& files = spec.scores[job.fold];
+    for (const auto* split : {&files.train, &files.valid, &files.test})
+      hash_files(config, *split, store, missing, hasher);
+  }
+  return hasher.digest();
 }
 
 Hash128 calibrate_key(const Config& config, const Hash128& train_key) {
@@ -47,21 +64,8 @@ std::vector<const TrainJob*> Plan::jobs_of(size_t fold) const {
 uint64_t Plan::job_seed(const TrainJob& job) const {
   Hasher hasher;
   hasher.text("job").number(config.seed).number(job.fold).number(static_cast<uint64_t>(job.bag));
-  const LearnerSpec& learner = config.learners[job.learner];
-  for (const auto& [key, value] : learner.options(false)) hasher.text(key).text(value);
+  for (const auto& [key, value] : learner(job).identity()) hasher.text(key).text(value);
   return hasher.digest().low;
-}
-
-std::vector<Hash128> Plan::model_files(const TrainJob& job) const {
-  const LearnerSpec& learner = config.learners[job.learner];
-  if (learner.type != "svm") return {job.model_key};
-  std::vector<Hash128> keys;
-  for (size_t i = 0; i < learner.C.size(); ++i) {
-    Hasher hasher;
-    add(hasher, job.model_key);
-    keys.push_back(hasher.number(i).digest());
-  }
-  return keys;
 }
 
 Plan make_plan(Config config, ArtifactStore& store, MissingFiles missing) {
@@ -70,7 +74,6 @@ Plan make_plan(Config config, ArtifactStore& store, MissingFiles missing) {
   const Config& c = plan.config;
   for (size_t fold = 0; fold < fold_count(c); ++fold)
     plan.fold_keys.push_back(fold_key(c, fold, store, missing));
-  store.save_file_hashes();
   for (size_t fold = 0; fold < plan.fold_keys.size(); ++fold) {
     Hasher mix;
     mix.text("mix").number(kMixVersion);
@@ -80,8 +83,8 @@ Plan make_plan(Config config, ArtifactStore& store, MissingFiles missing) {
         job.fold = fold;
         job.learner = l;
         job.bag = bag;
-        job.key = training_hasher(c, plan.fold_keys[fold], c.learners[l], fold, bag, true).digest();
-        job.model_key = training_hasher(c, plan.fold_keys[fold], c.learners[l], fold, bag, false).digest();
+        job.training_key = training_key(c, plan.fold_keys[fold], c.learners[l], fold, bag);
+        job.key = model_key(c, job, store, missing);
         job.calibrate_key = calibrate_key(c, job.key);
         job.name = fmt::format("fold {}: {}, bag {}", fold + 1, c.learners[l].title(), bag + 1);
         add(mix, job.calibrate_key);
@@ -97,6 +100,7 @@ Plan make_plan(Config config, ArtifactStore& store, MissingFiles missing) {
   add(evaluation, c.evaluate.tools);
   evaluation.text(c.evaluate.err_max);
   plan.evaluation_key = evaluation.digest();
+  store.save_file_hashes();
   return plan;
 }
 
@@ -107,7 +111,8 @@ std::vector<std::string> plan_artifacts(const Plan& plan, const ArtifactStore& s
   };
   for (const Hash128& key : plan.fold_keys) add_file(kFoldKind, key);
   for (const TrainJob& job : plan.jobs) {
-    for (const Hash128& key : plan.model_files(job)) add_file(kModelKind, key);
+    if (plan.learner(job).learner->resumable) add_file(kTrainingKind, job.training_key);
+    add_file(kModelKind, job.key);
     add_file(kScoresKind, job.key);
     for (const char* kind : {kMembersKind, kMemberValidKind, kMemberTestKind})
       add_file(kind, job.calibrate_key);

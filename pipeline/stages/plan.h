@@ -11,7 +11,8 @@ namespace tunemix {
 
 // Kinds of artifacts: the folders of the store.
 inline constexpr const char* kFoldKind = "data";
-inline constexpr const char* kModelKind = "model";
+inline constexpr const char* kModelKind = LearnedModel::kKind;
+inline constexpr const char* kTrainingKind = "training";
 inline constexpr const char* kScoresKind = "scores";
 inline constexpr const char* kMembersKind = "members";
 inline constexpr const char* kMemberValidKind = "member-valid";
@@ -21,18 +22,19 @@ inline constexpr const char* kEvaluationKind = "evaluation";
 
 // Versions of the artifacts' formats and of the computations behind them: raised when either changes.
 inline constexpr uint32_t kFoldVersion = 1;
-inline constexpr uint32_t kScoresVersion = 1;
-inline constexpr uint32_t kMembersVersion = 1;
+inline constexpr uint32_t kTrainingVersion = 1;
+inline constexpr uint32_t kScoresVersion = 2;
+inline constexpr uint32_t kMembersVersion = 2;
 inline constexpr uint32_t kMixVersion = 1;
 inline constexpr uint32_t kEvaluationVersion = 1;
 
-// One model (for the SVM: one path over C) to be trained on one bag of one fold.
+// One training run, on one bag of one fold.
 struct TrainJob {
   size_t fold = 0;
   size_t learner = 0;  // in Config::learners
   int bag = 0;
-  Hash128 key;        // of its scores
-  Hash128 model_key;  // of its model; for boosting whatever the number of rounds
+  Hash128 key;           // of its model and its scores
+  Hash128 training_key;  // of its training state: the same whatever the number of rounds
   Hash128 calibrate_key;
   std::string name;  // "fold 1: tree leaves=8, bag 2"
 };
@@ -44,9 +46,8 @@ struct Plan {
   std::vector<Hash128> mix_keys;  // of each fold
   Hash128 evaluation_key;
   std::vector<const TrainJob*> jobs_of(size_t fold) const;
+  const LearnerSpec& learner(const TrainJob& job) const { return config.learners[job.learner]; }
   uint64_t job_seed(const TrainJob& job) const;
-  // The files in the store of the job's models: one for boosting, one for each C of an SVM path.
-  std::vector<Hash128> model_files(const TrainJob& job) const;
 };
 
 // Reads no features: files are known by their hashes.

@@ -1,27 +1,17 @@
 #include "pipeline/stages/train.h"
 
 #include <algorithm>
-#include <optional>
+#include <numeric>
 
-#include "tunemix/core/timer.h"
+#include "tunemix/metric/score_file.h"
 
 namespace tunemix {
 namespace {
 
-// A killed boosting job loses at most the rounds of so many seconds.
+// A killed job loses at most the training of so many seconds.
 constexpr double kSecondsBetweenStates = 10;
-// Features whose probabilities over time are kept for the report.
-constexpr size_t kBanditFeatures = 12;
-
-struct BagData {
-  Dataset train;
-  Dataset calibration;
-};
-
-BagData bag_data(const Plan& plan, const TrainJob& job, const FoldFeatures& features) {
-  const QuerySplit split = bag_split(plan.config, features.train.queries(), job.fold, job.bag);
-  return {features.train.select_queries(split.train), features.train.select_queries(split.calibration)};
-}
+// Features whose shares over time are kept for the report.
+constexpr size_t kShownFeatures = 12;
 
 void put(BinaryWriter& out, const ScoreMatrix& scores) {
   out.put<uint64_t>(scores.columns());
@@ -38,7 +28,7 @@ ScoreMatrix get_scores(BinaryReader& in) {
   data.low = in.get<uint64_t>();
   const std::string model = in.get_string();
   const auto values = in.get_vector<float>();
-  if (columns == 0 || values.size() % columns != 0) in.fail("a score matrix of no shape");
+  if (columns == 0 || values.size() % columns != 0) in.fail("a score matrix without rows or columns");
   ScoreMatrix scores(values.size() / columns, columns, data, model);
   std::copy(values.begin(), values.end(), scores.values().begin());
   return scores;
@@ -51,139 +41,148 @@ ScoreMatrix scores_of(const ScoreMatrix& scores, const Hash128& documents) {
   return result;
 }
 
-std::vector<int> checkpoints_of(const LearnerSpec& learner) {
-  if (learner.checkpoints.empty()) return default_checkpoints(learner.boosting.iterations);
-  std::vector<int> result;
-  for (const double c : learner.checkpoints)
-    if (c < learner.boosting.iterations) result.push_back(static_cast<int>(c));
-  result.push_back(learner.boosting.iterations);
-  result.erase(std::unique(result.begin(), result.end()), result.end());
-  return result;
-}
-
-std::optional<AdaBoostModel> saved_model(const std::filesystem::path& path, const Context& context) {
-  if (!std::filesystem::exists(path)) return std::nullopt;
-  try {
-    return AdaBoostModel::load(path);
-  } catch (const InputError& error) {
-    context.warn(fmt::format("{}; it is computed again", error.what()));
-    return std::nullopt;
-  }
-}
-
-// The model with at least the asked rounds (more where an earlier run had more), or as many as it could make.
-AdaBoostModel boost(const Dataset& train, const AdaBoostOptions& options, const std::filesystem::path& path,
-                    const Context& context) {
-  std::optional<AdaBoostModel> model = saved_model(path, context);
-  if (model && (model->rounds() >= options.iterations || model->finished_early())) return std::move(*model);
-  AdaBoostTrainer trainer =
-      model ? AdaBoostTrainer(train, *model, context) : AdaBoostTrainer(train, options, context);
-  model.reset();
-  while (trainer.rounds() < options.iterations && !trainer.finished()) {
+// Trains to the end, taking up what an interrupted or shorter run has left, and saving its own state as it
+// goes.
+std::unique_ptr<Model> train_model(const LearnerEntry& learner, const TrainingRequest& request,
+                                   const TrainJob& job, const ArtifactStore& store, const Context& context) {
+  std::unique_ptr<Trainer> trainer;
+  if (learner.resumable)
+    if (const auto state = store.load(kTrainingKind, job.training_key, kTrainingVersion, context)) try {
+        BinaryReader in(*state, "the training state of " + job.name);
+        trainer = learner.resume(request, in, context);
+        in.expect_end();
+      } catch (const InputError& error) {
+        context.warn(fmt::format("{}; training starts again", error.what()));
+        trainer.reset();
+      }
+  if (trainer == nullptr) trainer = learner.start(request, context);
+  for (bool complete = false; !complete;) {
     context.check_stop();
-    trainer.step(options.iterations - trainer.rounds(), kSecondsBetweenStates);
-    trainer.model().save(path);
+    complete = trainer->step(kSecondsBetweenStates);
+    if (!learner.resumable) continue;
+    BinaryWriter out;
+    trainer->save_state(out);
+    store.save(kTrainingKind, job.training_key, kTrainingVersion, out.bytes());
   }
-
-  return trainer.model();
+  return trainer->model();
 }
 
-TrainResult train_boosting(const Plan& plan, const TrainJob& job, const FoldInfo& info, const BagData& bag,
-                           const FoldFeatures& features, const ArtifactStore& store, const Context& context) {
-  const LearnerSpec& learner = plan.config.learners[job.learner];
-  AdaBoostOptions options = learner.boosting;
-  options.labels = info.labels;
-  const std::filesystem::path path = store.path_of(kModelKind, job.model_key);
-  std::filesystem::create_directories(path.parent_path());
-  AdaBoostModel model = boost(bag.train, options, path, context);
-  // An earlier run may have trained more rounds.
-  if (model.rounds() > options.iterations) model = model.first_rounds(options.iterations);
-
-  const std::vector<int> wanted = checkpoints_of(learner);
-  std::vector<int> lengths;  // a model that ended early stands for all its later checkpoints
-  for (const int length : wanted) lengths.push_back(std::min(length, model.rounds()));
-  std::vector<int> distinct = lengths;
-  distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
-  const auto calibration = model.score(bag.calibration, distinct, context);
-  const auto valid = model.score(features.valid, distinct, context);
-  const auto test = model.score(features.test, distinct, context);
-  TrainResult result;
-  for (size_t i = 0; i < wanted.size(); ++i) {
-    const size_t at =
-        static_cast<size_t>(std::find(distinct.begin(), distinct.end(), lengths[i]) - distinct.begin());
-    result.models.push_back(
-        {wanted[i], 0, model.alpha_sum(lengths[i]), calibration[at], valid[at], test[at]});
-  }
-
-  const std::vector<size_t> uses = model.feature_use();
-  double total = 0;
-  for (const size_t use : uses) total += static_cast<double>(use);
-  for (const size_t use : uses)
-    result.feature_use.push_back(total > 0 ? static_cast<float>(static_cast<double>(use) / total) : 0);
-  const auto& samples = model.bandit_samples();
-  if (!samples.empty()) {
-    const std::vector<float>& last = samples.back().probabilities;
-    std::vector<uint32_t> order(last.size());
-    for (uint32_t j = 0; j < order.size(); ++j) order[j] = j;
-    std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return last[a] > last[b]; });
-    order.resize(std::min(order.size(), kBanditFeatures));
-    for (const BanditSample& sample : samples)
-      for (const uint32_t j : order) result.bandit.push_back({sample.round, j, sample.probabilities[j]});
-  }
+// Shares over time of the features that are looked at most in the end.
+std::vector<TrainResult::AttentionPoint> attention_of(const Model& model) {
+  std::vector<TrainResult::AttentionPoint> result;
+  const std::vector<FeatureShares> samples = model.attention();
+  if (samples.empty()) return result;
+  const std::vector<float>& last = samples.back().shares;
+  std::vector<uint32_t> order(last.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return last[a] > last[b]; });
+  order.resize(std::min(order.size(), kShownFeatures));
+  for (const FeatureShares& sample : samples)
+    for (const uint32_t j : order) result.push_back({sample.round, j, sample.shares[j]});
   return result;
 }
 
-TrainResult train_svm_models(const Plan& plan, const TrainJob& job, const FoldInfo& info, const BagData& bag,
-                             const FoldFeatures& features, const ArtifactStore& store,
-                             const Context& context) {
-  const LearnerSpec& learner = plan.config.learners[job.learner];
-  SvmOptions options = learner.svm;
-  options.labels = info.labels;
-  const std::vector<SvmModel> models = train_svm_path(bag.train, options, learner.C, context);
-  const std::vector<Hash128> files = plan.model_files(job);
+TrainResult scores_of_model(const Model& model, const Dataset& calibration, const FoldFeatures& fold,
+                            const FoldInfo& info, const Context& context) {
+  const std::vector<Point> points = model.points();
+  std::vector<size_t> all(points.size());
+  std::iota(all.begin(), all.end(), size_t{0});
+  std::vector<ScoreMatrix> of_calibration = model.score(calibration, all, context);
+  std::vector<ScoreMatrix> valid = model.score(fold.valid, all, context);
+  std::vector<ScoreMatrix> test = model.score(fold.test, all, context);
   TrainResult result;
-  for (size_t i = 0; i < models.size(); ++i) {
-    const std::filesystem::path path = store.path_of(kModelKind, files[i]);
-    std::filesystem::create_directories(path.parent_path());
-    models[i].save(path);
-    result.models.push_back({0, learner.C[i], 0, models[i].score(bag.calibration, context),
-                             models[i].score(features.valid, context),
-                             models[i].score(features.test, context)});
-  }
+  for (const size_t p : all)
+    result.points.push_back({points[p], model.range(p), std::move(of_calibration[p]),
+                             scores_of(valid[p], info.valid.fingerprint),
+                             scores_of(test[p], info.test.fingerprint)});
+  const std::vector<double> importance = model.importance();
+  result.importance.assign(importance.begin(), importance.end());
+  result.attention = attention_of(model);
   return result;
+}
+
+// The rows of the given queries.
+ScoreMatrix select_rows(const ScoreMatrix& scores, const QueryIndex& queries,
+                        std::span<const size_t> chosen) {
+  size_t documents = 0;
+  for (const size_t q : chosen) documents += queries.length(q);
+  ScoreMatrix result(documents, scores.columns(), scores.data(), scores.model());
+  size_t at = 0;
+  for (const size_t q : chosen)
+    for (size_t i = queries.begin(q); i < queries.end(q); ++i, ++at)
+      std::copy_n(scores.row(i).begin(), scores.columns(), result.row(at).begin());
+  return result;
+}
+
+// Scores from files instead of a training.
+TrainResult given_scores(const Plan& plan, const TrainJob& job, const FoldInfo& info,
+                         const QuerySplit& split) {
+  const LearnerSpec& spec = plan.learner(job);
+  const FoldFiles& files = spec.scores[job.fold];
+  const auto read = [&](const std::vector<std::string>& list, const SplitInfo& of) {
+    ScoreMatrix scores = read_score_columns(paths_of(plan.config, list), of.labels.size(), of.source_rows);
+    if (scores.columns() != 1 && scores.columns() != static_cast<size_t>(info.labels))
+      throw_input("{}: {} numbers a line; expected one, or {}, one for each label", list[0], scores.columns(),
+                  info.labels);
+    return scores_of(scores, of.fingerprint);
+  };
+  PointScores point;
+  point.calibration = select_rows(read(files.train, info.train), info.train.queries, split.calibration);
+  point.valid = read(files.valid, info.valid);
+  point.test = read(files.test, info.test);
+  if (point.valid.columns() != point.calibration.columns() ||
+      point.test.columns() != point.calibration.columns())
+    throw_input("{}: the score files of train, valid and test differ in the numbers a line", spec.place);
+  TrainResult result;
+  result.points.push_back(std::move(point));
+  return result;
+}
+
+void store_model(const LearnedModel& model, const TrainJob& job, const ArtifactStore& store) {
+  BinaryWriter out;
+  model.save(out);
+  store.save(kModelKind, job.key, LearnedModel::kVersion, out.bytes());
 }
 
 }  // namespace
 
-void run_train_job(const Plan& plan, const TrainJob& job, const FoldInfo& info, const FoldFeatures& features,
+void run_train_job(const Plan& plan, const TrainJob& job, const FoldInfo& info, PreparedFold& fold,
                    const ArtifactStore& store, const Context& context) {
-  const BagData bag = bag_data(plan, job, features);
-  const auto train = plan.config.learners[job.learner].type == "svm" ? train_svm_models : train_boosting;
-  TrainResult result = train(plan, job, info, bag, features, store, context);
-  for (ModelScores& model : result.models) {
-    model.valid = scores_of(model.valid, info.valid.fingerprint);
-    model.test = scores_of(model.test, info.test.fingerprint);
+  const LearnerSpec& spec = plan.learner(job);
+  const LearnerEntry& learner = *spec.learner;
+  const QuerySplit split = bag_split(plan.config, info.train.queries, job.fold, job.bag);
+  TrainResult result;
+  if (learner.external) {
+    result = given_scores(plan, job, info, split);
+    store_model({&learner, learner.external(spec.name, result.points[0].valid.columns())}, job, store);
+  } else {
+    const TrainingData data(fold.bins, split.train, info.labels, fold_grades(plan.config, info.labels));
+    const TrainingRequest request{data, spec.settings, spec.lengths, &fold.data.valid};
+    std::unique_ptr<Model> model = train_model(learner, request, job, store, context);
+    result =
+        scores_of_model(*model, fold.data.train.select_queries(split.calibration), fold.data, info, context);
+    store_model({&learner, std::move(model)}, job, store);
   }
   store.save(kScoresKind, job.key, kScoresVersion, save_train_result(result));
 }
 
 std::vector<uint8_t> save_train_result(const TrainResult& result) {
   BinaryWriter out;
-  out.put<uint64_t>(result.models.size());
-  for (const ModelScores& model : result.models) {
-    out.put<int32_t>(model.iterations);
-    out.put(model.C);
-    out.put(model.range);
-    put(out, model.calibration);
-    put(out, model.valid);
-    put(out, model.test);
+  out.put<uint64_t>(result.points.size());
+  for (const PointScores& scores : result.points) {
+    out.put(scores.point.length);
+    out.put(scores.point.label);
+    out.put(scores.range);
+    put(out, scores.calibration);
+    put(out, scores.valid);
+    put(out, scores.test);
   }
-  out.put(result.feature_use);
-  out.put<uint64_t>(result.bandit.size());
-  for (const auto& point : result.bandit) {
+  out.put(result.importance);
+  out.put<uint64_t>(result.attention.size());
+  for (const auto& point : result.attention) {
     out.put(point.round);
     out.put(point.feature);
-    out.put(point.probability);
+    out.put(point.share);
   }
   return {out.bytes().begin(), out.bytes().end()};
 }
@@ -191,25 +190,25 @@ std::vector<uint8_t> save_train_result(const TrainResult& result) {
 TrainResult load_train_result(std::span<const uint8_t> payload) {
   BinaryReader in(payload, "scores artifact");
   TrainResult result;
-  const size_t models = in.get_count(1);
-  for (size_t i = 0; i < models; ++i) {
-    ModelScores model;
-    model.iterations = in.get<int32_t>();
-    model.C = in.get<double>();
-    model.range = in.get<double>();
-    model.calibration = get_scores(in);
-    model.valid = get_scores(in);
-    model.test = get_scores(in);
-    result.models.push_back(std::move(model));
-  }
-  result.feature_use = in.get_vector<float>();
-  const size_t points = in.get_count(12);
+  const size_t points = in.get_count(1);
   for (size_t i = 0; i < points; ++i) {
-    TrainResult::BanditPoint point{};
-    point.round = in.get<int32_t>();
+    PointScores scores;
+    scores.point.length = in.get<int64_t>();
+    scores.point.label = in.get_string();
+    scores.range = in.get<double>();
+    scores.calibration = get_scores(in);
+    scores.valid = get_scores(in);
+    scores.test = get_scores(in);
+    result.points.push_back(std::move(scores));
+  }
+  result.importance = in.get_vector<float>();
+  const size_t shares = in.get_count(16);
+  for (size_t i = 0; i < shares; ++i) {
+    TrainResult::AttentionPoint point{};
+    point.round = in.get<int64_t>();
     point.feature = in.get<uint32_t>();
-    point.probability = in.get<float>();
-    result.bandit.push_back(point);
+    point.share = in.get<float>();
+    result.attention.push_back(point);
   }
   in.expect_end();
   return result;

@@ -1,5 +1,5 @@
-// The train stage: one job trains one model (or SVM path) and scores the calibration, validation and test
-// documents.
+// The train stage: one job trains one model and scores the calibration, validation and test documents at each
+// of its points.
 #pragma once
 
 #include <vector>
@@ -10,31 +10,29 @@
 
 namespace tunemix {
 
-// The scores of one model: a boosting length, or a C.
-struct ModelScores {
-  int iterations = 0;  // 0: no boosting
-  double C = 0;        // 0: no SVM
-  double range = 0;    // R of the `shift` calibration; 0: max |f|
+// The scores at one point of a model.
+struct PointScores {
+  Point point;
+  double range = 0;  // R of the `shift` calibration; 0: max |f|
   ScoreMatrix calibration;
   ScoreMatrix valid;
   ScoreMatrix test;
 };
 
 struct TrainResult {
-  std::vector<ModelScores> models;
-  // For the report; empty for an SVM.
-  std::vector<float> feature_use;  // share of the cuts
-  struct BanditPoint {
-    int32_t round;
+  std::vector<PointScores> points;
+  // For the report.
+  std::vector<float> importance;  // share of each feature; empty where the model tells none
+  struct AttentionPoint {
+    int64_t round;
     uint32_t feature;
-    float probability;
+    float share;
   };
-  std::vector<BanditPoint> bandit;
+  std::vector<AttentionPoint> attention;  // of the features that training looked at most
 };
 
-// Trains what is not in the store, going on from a saved state of the same model, and stores models and
-// scores. `features` are standardised as the config says.
-void run_train_job(const Plan& plan, const TrainJob& job, const FoldInfo& info, const FoldFeatures& features,
+// Trains what is not in the store, going on from a saved state of the same run, and stores model and scores.
+void run_train_job(const Plan& plan, const TrainJob& job, const FoldInfo& info, PreparedFold& fold,
                    const ArtifactStore& store, const Context& context);
 
 std::vector<uint8_t> save_train_result(const TrainResult& result);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tunemix/core/error.h"
+#include "tunemix/data/text_file.h"
 
 namespace tunemix {
 namespace {
@@ -216,6 +217,21 @@ std::unique_ptr<TextSource> open_text(const std::filesystem::path& path) {
   if (gzip) return std::make_unique<GzipSource>(std::move(file), std::move(head));
   if (zstd) return std::make_unique<ZstdSource>(std::move(file), std::move(head));
   return std::make_unique<PlainSource>(std::move(file), std::move(head));
+}
+
+std::string read_any_text(const std::filesystem::path& file) {
+  constexpr size_t kPiece = 1 << 20;
+  const std::unique_ptr<TextSource> source = open_text(file);
+  ThreadPool pool(1);
+  std::string text;
+  for (size_t size = 0;;) {
+    text.resize(size + kPiece);
+    const size_t read = source->read(text.data() + size, kPiece, pool);
+    size += read;
+    if (read == kPiece) continue;
+    text.resize(size);
+    return text;
+  }
 }
 
 }  // namespace tunemix

@@ -17,7 +17,6 @@ void save_info(BinaryWriter& out, const BundleInfo& info) {
   out.put(info.key);
   out.put(info.features);
   out.put(info.labels);
-  out.put(info.standardize);
 }
 
 BundleInfo load_info(BinaryReader& in) {
@@ -28,15 +27,15 @@ BundleInfo load_info(BinaryReader& in) {
   info.key = in.get_string();
   info.features = in.get<uint64_t>();
   info.labels = in.get<uint32_t>();
-  info.standardize = in.get<Standardize>();
   return info;
 }
 
-// The scores of one model for all the lengths that members ask of it, by length.
-std::vector<ScoreMatrix> score_model(const BundleModel& model, const std::vector<int>& lengths,
-                                     const Dataset& data, const Context& context) {
-  if (const auto* boosted = std::get_if<AdaBoostModel>(&model)) return boosted->score(data, lengths, context);
-  return {std::get<SvmModel>(model).score(data, context)};
+// The documents begin..end of scores.
+ScoreMatrix rows_of(const ScoreMatrix& scores, size_t begin, size_t end) {
+  ScoreMatrix result(end - begin, scores.columns(), scores.data(), scores.model());
+  std::copy_n(scores.values().begin() + static_cast<std::ptrdiff_t>(begin * scores.columns()),
+              result.values().size(), result.values().begin());
+  return result;
 }
 
 }  // namespace
@@ -52,47 +51,82 @@ Bundle::Bundle(BundleInfo info, std::vector<BundleModel> models, std::vector<Bun
     require(member.model < models_.size(), "a member without a model");
 }
 
-std::vector<float> Bundle::predict(const Dataset& data, const Context& context) const {
+std::vector<std::string> Bundle::external_scores() const {
+  std::vector<std::string> names;
+  for (const BundleModel& model : models_)
+    if (std::string name = model.learned.model->external_scores();
+        !name.empty() && std::find(names.begin(), names.end(), name) == names.end())
+      names.push_back(std::move(name));
+  return names;
+}
+
+std::vector<float> Bundle::predict(const Dataset& data, const Context& context,
+                                   const GivenScores& given) const {
   if (data.features() != info_.features)
     throw_input("the data has {} features; the ensemble '{}' was trained on {}", data.features(), info_.name,
                 info_.features);
+  for (const BundleModel& model : models_) {
+    const std::string name = model.learned.model->external_scores();
+    if (name.empty()) continue;
+    const auto it = given.find(name);
+    if (it == given.end())
+      throw_input("the ensemble '{}' mixes the scores '{}', which have to be given for these documents",
+                  info_.name, name);
+    if (it->second.documents() != data.documents() || it->second.columns() != model.learned.model->columns())
+      throw_input("the scores '{}' are {} lines of {}; expected {} lines of {}", name, it->second.documents(),
+                  it->second.columns(), data.documents(), model.learned.model->columns());
+  }
   std::vector<float> scores;
   const QueryIndex& queries = data.queries();
   for (size_t first = 0; first < queries.size();) {
     context.check_stop();
     std::vector<size_t> part;
+    const size_t begin = queries.begin(first);
     for (size_t documents = 0; first < queries.size() && (part.empty() || documents < kDocumentsAtOnce);
          ++first) {
       part.push_back(first);
       documents += queries.length(first);
     }
-    const std::vector<float> some = predict_part(data.select_queries(part), context);
+    GivenScores given_part;
+    for (const auto& [name, all] : given)
+      given_part.emplace(name, rows_of(all, begin, queries.end(part.back())));
+    const std::vector<float> some = predict_part(data.select_queries(part), given_part, context);
     scores.insert(scores.end(), some.begin(), some.end());
   }
   return scores;
 }
 
-std::vector<float> Bundle::predict_part(const Dataset& raw, const Context& context) const {
-  const Dataset data = standardize(raw, info_.standardize, context);
-  const size_t n = data.documents();
+std::vector<float> Bundle::predict_part(const Dataset& raw, const GivenScores& given,
+                                        const Context& context) const {
+  const size_t n = raw.documents();
+  std::map<Standardize, Dataset> prepared;
   std::vector<float> member_scores(members_.size() * n);
   for (uint32_t m = 0; m < models_.size(); ++m) {
-    std::vector<int> lengths;
+    const Model& model = *models_[m].learned.model;
+    std::vector<size_t> points;
     for (const BundleMember& member : members_)
-      if (member.model == m) lengths.push_back(member.rounds);
-    std::sort(lengths.begin(), lengths.end());
-    lengths.erase(std::unique(lengths.begin(), lengths.end()), lengths.end());
-    const std::vector<ScoreMatrix> scores = score_model(models_[m], lengths, data, context);
+      if (member.model == m) points.push_back(member.point);
+    std::sort(points.begin(), points.end());
+    points.erase(std::unique(points.begin(), points.end()), points.end());
+    std::vector<ScoreMatrix> scores;
+    if (const std::string name = model.external_scores(); !name.empty()) {
+      scores.push_back(given.at(name));
+    } else {
+      const Standardize mode = models_[m].standardize;
+      auto data = prepared.find(mode);
+      if (data == prepared.end()) data = prepared.emplace(mode, standardize(raw, mode, context)).first;
+      scores = model.score(data->second, points, context);
+    }
     context.pool().run(members_.size(), [&](size_t i) {
       if (members_[i].model != m) return;
-      const auto at = std::lower_bound(lengths.begin(), lengths.end(), members_[i].rounds) - lengths.begin();
+      const auto at = std::lower_bound(points.begin(), points.end(), members_[i].point) - points.begin();
       members_[i].calibrator.apply(scores[static_cast<size_t>(at)],
                                    std::span(member_scores).subspan(i * n, n), context);
     });
   }
   std::vector<float> result(n);
   mixture_.apply([&](size_t member) { return std::span(member_scores).subspan(member * n, n); },
-                 data.queries(), result, context);
+                 raw.queries(), result, context);
   return result;
 }
 
@@ -101,41 +135,41 @@ void Bundle::save(const std::filesystem::path& path) const {
   save_info(out, info_);
   out.put<uint64_t>(models_.size());
   for (const BundleModel& model : models_) {
-    out.put<uint8_t>(static_cast<uint8_t>(model.index()));
-    std::visit([&](const auto& m) { m.save(out); }, model);
+    out.put(model.standardize);
+    model.learned.save(out);
   }
   out.put<uint64_t>(members_.size());
   for (const BundleMember& member : members_) {
     out.put(member.model);
-    out.put(member.rounds);
+    out.put(member.point);
     member.calibrator.save(out);
   }
   mixture_.save(out);
   write_artifact(path, kKind, kVersion, out.bytes());
 }
 
-Bundle Bundle::load(const std::filesystem::path& path) {
+Bundle Bundle::load(const std::filesystem::path& path, const Registry& registry) {
   const Artifact artifact = read_artifact(path, kKind, kVersion);
   BinaryReader in(artifact.payload, path.string());
   BundleInfo info = load_info(in);
   std::vector<BundleModel> models;
   const size_t model_count = in.get_count(1);
   for (size_t i = 0; i < model_count; ++i) {
-    const auto type = in.get<uint8_t>();
-    if (type == 0)
-      models.emplace_back(AdaBoostModel::load(in));
-    else if (type == 1)
-      models.emplace_back(SvmModel::load(in));
-    else
-      in.fail("a model of an unknown type");
+    const auto mode = in.get<Standardize>();
+    if (mode > Standardize::kReplace) in.fail("features are standardised in an unknown way");
+    models.push_back({LearnedModel::load(in, registry), mode});
   }
   std::vector<BundleMember> members;
   const size_t member_count = in.get_count(1);
   for (size_t i = 0; i < member_count; ++i) {
     const auto model = in.get<uint32_t>();
-    const auto rounds = in.get<int32_t>();
+    const auto point = in.get<uint32_t>();
     if (model >= models.size()) in.fail("a member without a model");
-    members.push_back({model, rounds, Calibrator::load(in)});
+    if (point >= models[model].learned.model->points().size())
+      in.fail("a member without a point of its model");
+    members.push_back({model, point, Calibrator::load(in)});
+    if (members.back().calibrator.columns() != models[model].learned.model->columns())
+      in.fail("a calibration that does not fit its model");
   }
   Mixture mixture = Mixture::load(in);
   in.expect_end();

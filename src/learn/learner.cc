@@ -53,7 +53,8 @@ std::vector<int64_t> default_lengths(int64_t length) {
 
 void Registry::add(LearnerEntry entry) {
   for (const auto& other : entries_)
-    require(other->type != entry.type && other->family != entry.family && other->row != entry.row,
+    require(other->type != entry.type &&
+                (entry.external || (other->family != entry.family && other->row != entry.row)),
             "two learners share a type, a family or a row");
   if (!entry.title)
     entry.title = [type = entry.type, options = entry.options](const Settings& settings) {

@@ -1,11 +1,13 @@
 #include "tunemix/metric/score_file.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
 
 #include "tunemix/core/binary.h"
 #include "tunemix/core/error.h"
+#include "tunemix/data/text_file.h"
 
 namespace tunemix {
 namespace {
@@ -56,6 +58,51 @@ std::vector<double> read_scores(const std::filesystem::path& file, const Dataset
   grouped.reserve(scores.size());
   for (const uint32_t row : data.source_rows()) grouped.push_back(scores[row]);
   return grouped;
+}
+
+ScoreMatrix read_score_columns(std::span<const std::filesystem::path> files, size_t documents,
+                               std::span<const uint32_t> source_rows) {
+  std::vector<float> values;
+  size_t columns = 0;
+  size_t lines = 0;
+  for (const std::filesystem::path& file : files) {
+    const std::string whole = read_any_text(file);
+    std::string_view text = whole;
+    text = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
+    size_t line_number = 0;
+    for (size_t at = 0; at < text.size(); ++lines) {
+      const size_t end = std::min(text.find('\n', at), text.size());
+      std::string_view line = trimmed(text.substr(at, end - at));
+      at = end + 1;
+      ++line_number;
+      size_t count = 0;
+      while (!line.empty()) {
+        const std::string_view word = line.substr(0, line.find_first_of(" \t,"));
+        double value = 0;
+        if (!parse_finite(word, value))
+          throw_input("{}:{}: '{}', expected finite numbers", file.string(), line_number, word.substr(0, 60));
+        values.push_back(static_cast<float>(value));
+        if (!std::isfinite(values.back()))
+          throw_input("{}:{}: {} is beyond the range of scores", file.string(), line_number, value);
+        ++count;
+        line.remove_prefix(word.size());
+        line.remove_prefix(std::min(line.find_first_not_of(" \t,"), line.size()));
+      }
+      if (columns == 0) columns = count;
+      if (count == 0 || count != columns)
+        throw_input("{}:{}: {} numbers; expected {}, as on the first line", file.string(), line_number, count,
+                    std::max<size_t>(1, columns));
+    }
+  }
+  if (lines != documents)
+    throw_input("{}: {} lines of scores; expected {}, one for each document of the data", files[0].string(),
+                lines, documents);
+  ScoreMatrix scores(documents, columns, {}, files[0].filename().string());
+  for (size_t i = 0; i < documents; ++i) {
+    const size_t row = source_rows.empty() ? i : source_rows[i];
+    std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(row * columns), columns, scores.row(i).begin());
+  }
+  return scores;
 }
 
 }  // namespace tunemix

@@ -3,15 +3,14 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "tunemix/calibrate/calibrator.h"
 #include "tunemix/data/dataset.h"
 #include "tunemix/data/standardize.h"
-#include "tunemix/learners/adaboost_mh.h"
-#include "tunemix/learners/svm.h"
+#include "tunemix/learn/learner.h"
 #include "tunemix/mix/mixture.h"
 
 namespace tunemix {
@@ -23,21 +22,27 @@ struct BundleInfo {
   std::string key;        // of the mixture in the experiment's store
   uint64_t features = 0;  // of the data, before standardisation
   uint32_t labels = 0;
+};
+
+// A model, and how the features that it reads are standardised.
+struct BundleModel {
+  LearnedModel learned;
   Standardize standardize = Standardize::kNone;
 };
 
 struct BundleMember {
   uint32_t model = 0;  // of the bundle's models
-  int32_t rounds = 0;  // of a boosted model
+  uint32_t point = 0;  // of the model's points
   Calibrator calibrator;
 };
 
-using BundleModel = std::variant<AdaBoostModel, SvmModel>;
+// Scores of new documents by rankers outside the bundle, by name.
+using GivenScores = std::map<std::string, ScoreMatrix>;
 
 class Bundle {
  public:
   static constexpr const char* kKind = "bundle";
-  static constexpr uint32_t kVersion = 1;
+  static constexpr uint32_t kVersion = 2;
 
   // members: in the order of the mixture's members.
   Bundle(BundleInfo info, std::vector<BundleModel> models, std::vector<BundleMember> members,
@@ -47,15 +52,19 @@ class Bundle {
   const std::vector<BundleModel>& models() const { return models_; }
   const Mixture& mixture() const { return mixture_; }
 
+  // The members whose scores have to be given, by name.
+  std::vector<std::string> external_scores() const;
   // One score a document. Throws InputError when the data has other features than the ensemble was trained
-  // on.
-  std::vector<float> predict(const Dataset& data, const Context& context) const;
+  // on, or when scores that have to be given are missing or do not fit.
+  std::vector<float> predict(const Dataset& data, const Context& context,
+                             const GivenScores& given = {}) const;
 
   void save(const std::filesystem::path& path) const;
-  static Bundle load(const std::filesystem::path& path);
+  static Bundle load(const std::filesystem::path& path, const Registry& registry);
 
  private:
-  std::vector<float> predict_part(const Dataset& data, const Context& context) const;
+  std::vector<float> predict_part(const Dataset& data, const GivenScores& given,
+                                  const Context& context) const;
 
   BundleInfo info_;
   std::vector<BundleModel> models_;

@@ -136,6 +136,9 @@ struct LearnerEntry {
   // The state may have been saved under other lengths, all else being equal.
   std::function<std::unique_ptr<Trainer>(const TrainingRequest&, BinaryReader& state, const Context&)> resume;
   std::function<std::unique_ptr<Model>(BinaryReader&)> load;
+  // Set where nothing is trained and scores come from files: the model that stands for them. Family and row
+  // are then the name that the config gives.
+  std::function<std::unique_ptr<Model>(const std::string& name, size_t columns)> external;
 
   // The option that is the number of rounds, if there is one.
   const OptionInfo* length_option() const;

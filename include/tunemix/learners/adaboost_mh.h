@@ -2,7 +2,6 @@
 // appendix A).
 #pragma once
 
-#include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
@@ -66,7 +65,6 @@ class AdaBoostModel {
   uint64_t seed() const { return seed_; }
   std::vector<size_t> feature_use() const;  // how many cuts each feature has
   const std::vector<BanditSample>& bandit_samples() const { return bandit_samples_; }
-  std::vector<double> bandit_probabilities() const;  // at the end; empty without a bandit
   double error_bound(int rounds) const;              // the product of the first normalizers
   double alpha_sum(int rounds) const;  // R of the `shift` calibration: the largest |f_l| there can be
 
@@ -76,16 +74,11 @@ class AdaBoostModel {
   std::vector<ScoreMatrix> score(const Dataset& data, std::span<const int> checkpoints,
                                  const Context& context) const;
 
-  // The model of the first rounds alone: the same bytes however many rounds were trained. For scoring;
-  // training cannot go on from it.
+  // The model of the first rounds alone: the same bytes however many rounds were trained.
   AdaBoostModel first_rounds(int count) const;
 
-  void save(const std::filesystem::path& path) const;
-  static AdaBoostModel load(const std::filesystem::path& path);
-  // As a part of another file.
   void save(BinaryWriter& out) const;
   static AdaBoostModel load(BinaryReader& in);
-  static constexpr const char* kKind = "adaboost_mh";
 
  private:
   friend class AdaBoostTrainer;
@@ -97,19 +90,17 @@ class AdaBoostModel {
   std::vector<BoostRound> rounds_;
   bool finished_ = false;
   std::vector<BanditSample> bandit_samples_;
-  std::vector<uint8_t> bandit_state_;
-  std::vector<uint64_t> random_state_;
   uint64_t seed_ = 0;
   Hash128 trained_on_;
   std::string id_;
 };
 
-// Boosts round by round. A trainer made from a model goes on from it, and the result has the bytes of a run
-// that had all the rounds from the start.
+// Boosts round by round. A trainer made from a saved state goes on from it, and the result has the bytes of a
+// run that had all the rounds from the start.
 class AdaBoostTrainer {
  public:
   AdaBoostTrainer(const Dataset& train, const AdaBoostOptions& options, const Context& context);
-  AdaBoostTrainer(const Dataset& train, const AdaBoostModel& model, const Context& context);
+  AdaBoostTrainer(const Dataset& train, BinaryReader& state, const Context& context);
   ~AdaBoostTrainer();
   AdaBoostTrainer(const AdaBoostTrainer&) = delete;
   AdaBoostTrainer& operator=(const AdaBoostTrainer&) = delete;
@@ -121,6 +112,8 @@ class AdaBoostTrainer {
   bool finished() const;  // a further step would change nothing
   // The model so far. `iterations` is how many rounds the run is meant to have (0: as many as there are).
   AdaBoostModel model(int iterations = 0) const;
+  // What going on needs besides the data.
+  void save_state(BinaryWriter& out) const;
   // Scores of a data set after the rounds so far; every round is applied once, when the scores are next asked
   // for. The data must outlive the trainer.
   size_t follow(const Dataset& data);
@@ -139,9 +132,6 @@ struct BoostResult {
   AdaBoostModel model;
   std::vector<std::vector<ScoreMatrix>> scores;  // [data set][checkpoint]
 };
-
-// 10, 20, 50, 100, 200, 500, ... below `iterations`, then `iterations` itself.
-std::vector<int> default_checkpoints(int iterations);
 
 // options.iterations rounds (of checkpoints beyond an early end, the last scores are repeated).
 BoostResult train_adaboost(const Dataset& train, const AdaBoostOptions& options,

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
@@ -66,10 +65,6 @@ class SvmModel {
   // f_l(x) = m_l.x of every document; InputError where the number of features differs.
   ScoreMatrix score(const Dataset& data, const Context& context) const;
 
-  static constexpr const char* kKind = "svm";
-  void save(const std::filesystem::path& path) const;
-  static SvmModel load(const std::filesystem::path& path);
-  // As a part of another file.
   void save(BinaryWriter& out) const;
   static SvmModel load(BinaryReader& in);
 

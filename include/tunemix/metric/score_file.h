@@ -1,4 +1,4 @@
-// Score files: one number a line, in the order of the documents in their data files.
+// Score files: one number a line, or K, in the order of the documents in their data files.
 #pragma once
 
 #include <filesystem>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tunemix/data/dataset.h"
+#include "tunemix/data/score_matrix.h"
 
 namespace tunemix {
 
@@ -17,5 +18,11 @@ std::vector<double> parse_scores(std::string_view text, std::string_view name);
 // The scores of the data set's documents, in the data set's order. Throws InputError also when their number
 // is not that of the documents.
 std::vector<double> read_scores(const std::filesystem::path& file, const Dataset& data);
+
+// Files of one score, or the same number of scores, a line: those of `documents` documents that are read one
+// file after the other, in the order of `source_rows` (as they are, without). Compressed files are read as
+// they are.
+ScoreMatrix read_score_columns(std::span<const std::filesystem::path> files, size_t documents,
+                               std::span<const uint32_t> source_rows);
 
 }  // namespace tunemix

@@ -15,13 +15,6 @@ AdaBoostModel AdaBoostModel::first_rounds(int count) const {
   model.rounds_.assign(rounds_.begin(), rounds_.begin() + count);
   for (const BanditSample& sample : bandit_samples_)
     if (sample.round <= count) model.bandit_samples_.push_back(sample);
-  // What only training needs is as before the first round.
-  if (options_.bandit != BanditKind::kNone) {
-    BinaryWriter out;
-    make_bandit(trees::bandit_options(options_), features())->save(out);
-    model.bandit_state_.assign(out.bytes().begin(), out.bytes().end());
-  }
-  model.random_state_.assign(random_state_.size(), 0);
   model.seed_ = seed_;
   model.trained_on_ = trained_on_;
   model.id_ = id_;

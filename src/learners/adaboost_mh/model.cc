@@ -10,8 +10,6 @@
 namespace tunemix {
 namespace {
 
-constexpr uint32_t kVersion = 1;
-
 std::vector<uint8_t> pack_bits(std::span<const BoostRound> rounds, size_t labels) {
   std::vector<uint8_t> bytes;
   size_t bit = 0;
@@ -148,14 +146,6 @@ std::vector<size_t> AdaBoostModel::feature_use() const {
   return use;
 }
 
-std::vector<double> AdaBoostModel::bandit_probabilities() const {
-  if (options_.bandit == BanditKind::kNone) return {};
-  const std::unique_ptr<Bandit> bandit = make_bandit(trees::bandit_options(options_), features());
-  BinaryReader in(bandit_state_, "the bandit's state");
-  bandit->load(in);
-  return bandit->probabilities();
-}
-
 double AdaBoostModel::error_bound(int rounds) const {
   double bound = 1;
   for (int t = 0; t < rounds; ++t) bound *= rounds_[t].normalizer;
@@ -182,7 +172,7 @@ std::vector<ScoreMatrix> AdaBoostModel::score(const Dataset& data, std::span<con
   trees::expect_features(data, features());
   for (size_t c = 0; c < checkpoints.size(); ++c)
     if (checkpoints[c] < 0 || checkpoints[c] > rounds() || (c > 0 && checkpoints[c] < checkpoints[c - 1]))
-      throw_input("scores after {} rounds are not to be had: the model has {} (and checkpoints ascend)",
+      throw_input("{} rounds were asked for; the model has {} (and checkpoints ascend)",
                   checkpoints[c], rounds());
   std::vector<ScoreMatrix> out(checkpoints.size(),
                                ScoreMatrix(data.documents(), labels_, data.fingerprint(), id_));
@@ -205,22 +195,6 @@ void AdaBoostModel::save(BinaryWriter& out) const {
     out.put<int32_t>(sample.round);
     out.put(sample.probabilities);
   }
-  out.put(bandit_state_);
-  out.put(random_state_);
-}
-
-void AdaBoostModel::save(const std::filesystem::path& path) const {
-  BinaryWriter out;
-  save(out);
-  write_artifact(path, kKind, kVersion, out.bytes());
-}
-
-AdaBoostModel AdaBoostModel::load(const std::filesystem::path& path) {
-  const Artifact artifact = read_artifact(path, kKind, kVersion);
-  BinaryReader in(artifact.payload, path.string());
-  AdaBoostModel model = load(in);
-  in.expect_end();
-  return model;
 }
 
 AdaBoostModel AdaBoostModel::load(BinaryReader& in) {
@@ -242,9 +216,6 @@ AdaBoostModel AdaBoostModel::load(BinaryReader& in) {
     sample.probabilities = get_vector_of<float>(in, model.features());
     model.bandit_samples_.push_back(std::move(sample));
   }
-  model.bandit_state_ = in.get_vector<uint8_t>();
-  model.random_state_ = get_vector_of<uint64_t>(in, 6);
-  model.bandit_probabilities();  // throws where the state is damaged
   return model;
 }
 

@@ -86,6 +86,7 @@ struct AdaBoostTrainer::Impl {
   }
 
   bool add_round() {
+    replay();
     if (bandit) bandit->settle();
     const double floor = std::max(options.edge_floor, kLeastEdge);
     BoostRound round = learner->fit(false, leaf);
@@ -107,8 +108,10 @@ struct AdaBoostTrainer::Impl {
     return true;
   }
 
-  // The weights after `rounds`, by the very operations that training made.
+  // The weights after `rounds`, by the very operations that training made; when they are first needed.
   void replay() {
+    if (replayed) return;
+    replayed = true;
     constexpr size_t kChunk = 16;  // rounds whose factors are held at a time
     for (size_t first = 0; first < rounds.size(); first += kChunk) {
       const std::span<const BoostRound> chunk(rounds.data() + first, std::min(kChunk, rounds.size() - first));
@@ -153,6 +156,7 @@ struct AdaBoostTrainer::Impl {
   std::unique_ptr<trees::RoundLearner> learner;
   std::vector<uint8_t> leaf;
   std::vector<BoostRound> rounds;
+  bool replayed = true;  // the weights are those after `rounds`
   bool finished = false;
   std::vector<BanditSample> samples;
   std::vector<Followed> followed;
@@ -161,7 +165,8 @@ struct AdaBoostTrainer::Impl {
 AdaBoostTrainer::AdaBoostTrainer(const Dataset& train, const AdaBoostOptions& options, const Context& context)
     : impl_(std::make_unique<Impl>(train, options, context.seed(), context)) {}
 
-AdaBoostTrainer::AdaBoostTrainer(const Dataset& train, const AdaBoostModel& model, const Context& context) {
+AdaBoostTrainer::AdaBoostTrainer(const Dataset& train, BinaryReader& state, const Context& context) {
+  const AdaBoostModel model = AdaBoostModel::load(state);
   if (train.fingerprint() != model.trained_on_)
     throw InputError("the model was trained on other data: only the same data can extend it");
   impl_ = std::make_unique<Impl>(train, model.options_, model.seed_, context);
@@ -178,12 +183,17 @@ AdaBoostTrainer::AdaBoostTrainer(const Dataset& train, const AdaBoostModel& mode
     }
   impl_->finished = model.finished_;
   impl_->samples = model.bandit_samples_;
-  impl_->random = Random::from_state(model.random_state_);
-  if (impl_->bandit) {
-    BinaryReader in(model.bandit_state_, "the bandit's state");
-    impl_->bandit->load(in);
-  }
-  impl_->replay();
+  const auto random = state.get_vector<uint64_t>();
+  if (random.size() != impl_->random.state().size()) state.fail("the state of the random numbers is damaged");
+  impl_->random = Random::from_state(random);
+  if (impl_->bandit) impl_->bandit->load(state);
+  impl_->replayed = impl_->rounds.empty();
+}
+
+void AdaBoostTrainer::save_state(BinaryWriter& out) const {
+  model().save(out);
+  out.put(impl_->random.state());
+  if (impl_->bandit) impl_->bandit->save(out);
 }
 
 AdaBoostTrainer::~AdaBoostTrainer() = default;
@@ -206,9 +216,15 @@ int AdaBoostTrainer::step(int rounds, double seconds) {
 
 int AdaBoostTrainer::rounds() const { return static_cast<int>(impl_->rounds.size()); }
 bool AdaBoostTrainer::finished() const { return impl_->finished; }
-std::span<const float> AdaBoostTrainer::weights() const { return impl_->weights->values(); }
+std::span<const float> AdaBoostTrainer::weights() const {
+  impl_->replay();
+  return impl_->weights->values();
+}
 size_t AdaBoostTrainer::labels() const { return impl_->labels; }
-double AdaBoostTrainer::weight_sum() const { return impl_->weights->sum(); }
+double AdaBoostTrainer::weight_sum() const {
+  impl_->replay();
+  return impl_->weights->sum();
+}
 double AdaBoostTrainer::seconds_binning() const { return impl_->seconds_binning; }
 
 AdaBoostModel AdaBoostTrainer::model(int iterations) const {
@@ -219,12 +235,6 @@ AdaBoostModel AdaBoostTrainer::model(int iterations) const {
   model.rounds_ = impl_->rounds;
   model.finished_ = impl_->finished;
   model.bandit_samples_ = impl_->samples;
-  if (impl_->bandit) {
-    BinaryWriter out;
-    impl_->bandit->save(out);
-    model.bandit_state_.assign(out.bytes().begin(), out.bytes().end());
-  }
-  model.random_state_ = impl_->random.state();
   model.seed_ = impl_->seed;
   model.trained_on_ = impl_->data.fingerprint();
   model.id_ = impl_->id;
@@ -263,15 +273,6 @@ const ScoreMatrix& AdaBoostTrainer::scores(size_t followed) {
                     std::span(&set.scores, 1), impl_->context);
   set.applied = impl_->rounds.size();
   return set.scores;
-}
-
-std::vector<int> default_checkpoints(int iterations) {
-  std::vector<int> result;
-  for (int64_t decade = 10; decade < iterations; decade *= 10)
-    for (const int64_t t : {decade, 2 * decade, 5 * decade})
-      if (t < iterations) result.push_back(static_cast<int>(t));
-  result.push_back(iterations);
-  return result;
 }
 
 BoostResult train_adaboost(const Dataset& train, const AdaBoostOptions& options,

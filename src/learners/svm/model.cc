@@ -9,7 +9,6 @@
 namespace tunemix {
 namespace {
 
-constexpr uint32_t kVersion = 1;
 constexpr size_t kBlock = 4096;
 
 bool all_finite(std::span<const double> values) {
@@ -125,20 +124,6 @@ void SvmModel::save(BinaryWriter& out) const {
   out.put(solution_.primal);
   out.put(solution_.dual);
   out.put<int32_t>(solution_.epochs);
-}
-
-void SvmModel::save(const std::filesystem::path& path) const {
-  BinaryWriter out;
-  save(out);
-  write_artifact(path, kKind, kVersion, out.bytes());
-}
-
-SvmModel SvmModel::load(const std::filesystem::path& path) {
-  const Artifact artifact = read_artifact(path, kKind, kVersion);
-  BinaryReader in(artifact.payload, path.string());
-  SvmModel model = load(in);
-  in.expect_end();
-  return model;
 }
 
 SvmModel SvmModel::load(BinaryReader& in) {

@@ -1,0 +1,12 @@
+// Whole text files, plain or compressed.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace tunemix {
+
+// The text of a plain, gzip or zstd file. Throws InputError.
+std::string read_any_text(const std::filesystem::path& file);
+
+}  // namespace tunemix

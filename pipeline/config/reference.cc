@@ -1,0 +1,85 @@
+// The reference of the config as Markdown.
+#include "pipeline/config/tables.h"
+#include "tunemix/learners/registry.h"
+
+namespace tunemix {
+namespace {
+
+void add_title(std::string& out, const std::string& title, const std::string& intro) {
+  out += fmt::format("\n## `{}`\n\n{}\n\n| key | default | expected | what it is |\n|---|---|---|---|\n",
+                     title, intro);
+}
+
+void add_key(std::string& out, const std::string& name, const std::string& value, const std::string& expected,
+             const std::string& doc) {
+  out +=
+      fmt::format("| `{}` | {} | {} | {} |\n", name, value.empty() ? "" : "`" + value + "`", expected, doc);
+}
+
+template <typename Struct>
+void add_keys(std::string& out, const OptionTable<Struct>& table) {
+  for (const auto& entry : table.entries())
+    add_key(out, entry.name, entry.get(Struct{}), entry.expected, entry.doc);
+}
+
+template <typename Struct>
+void add_section(std::string& out, const std::string& title, const std::string& intro,
+                 const OptionTable<Struct>& table) {
+  add_title(out, title, intro);
+  add_keys(out, table);
+}
+
+void add_learner(std::string& out, const LearnerEntry& learner) {
+  const std::string citation = learner.citation.empty() ? "" : fmt::format(" ({})", learner.citation);
+  const std::string row = learner.row.empty() ? "" : fmt::format(" Rows `{}+...`.", learner.row);
+  add_title(out, "learners[]: type: " + learner.type, learner.doc + citation + row);
+  add_keys(out, common_learner_table(learner.length_option() != nullptr));
+  if (learner.external) {
+    add_key(out, "name", "", "letters, digits, '.', '_' and '-'", "Name of the family and of its rows");
+    add_key(out, "files", "", "{train: FILES, valid: FILES, test: FILES}, a list of them for several folds",
+            "The scores of the documents of each split, in the order of the data's files, one or K numbers a "
+            "line");
+  }
+  for (const OptionInfo& option : learner.options)
+    add_key(out, option.name, option.default_value, option.expected, option.doc);
+}
+
+}  // namespace
+
+std::string config_reference() {
+  std::string out =
+      "# The config\n\n"
+      "Every key of an experiment's YAML file. `tunemix run --help-config` prints this page. A list where "
+      "one value is\n"
+      "expected under `learners` is a grid: one learner for each combination (for `iterations`: checkpoints "
+      "of one "
+      "run).\n"
+      "`key.path=value` on the command line overrides a key (`mix.c.to=100`, `learners.0.leaves=[8,16]`). "
+      "Unknown "
+      "keys are\nerrors.\n";
+  add_section(out, "(top level)",
+              "Beside these: `data`, `learners`, `calibrate`, `mix`, `evaluate`, `engine`.", header_table());
+  add_section(
+      out, "data",
+      "Either `folds`, a list of `{train: FILES, valid: FILES, test: FILES}`, or `synthetic`. A split "
+      "may be a list of files; `.gz` and `.zst` are read as they are.",
+      data_table());
+  add_section(out, "data.calibration", "The calibration split: whole training queries, at random.",
+              calibration_split_table());
+  add_section(out, "data.synthetic", "Built-in data, for trying things out.", synthetic_table());
+  for (const auto& learner : registry().entries()) add_learner(out, *learner);
+  add_section(out, "calibrate",
+              "Class-probability calibration, of learners with K score columns; `[]` for none.",
+              calibrate_table());
+  add_section(out, "calibrate.rbc", "Regression-based calibration: every regressor with every target.",
+              rbc_table());
+  add_section(out, "mix", "Weights exp(c * validation NDCG@10) over all members.", mix_table());
+  add_section(out, "mix.c", "The grid that c is chosen from.", mix_c_table());
+  add_section(out, "mix.fixed", "What is used instead of a choice.", mix_fixed_table());
+  add_section(out, "evaluate", "What is reported.", evaluate_table());
+  add_section(out, "engine", "Does not change results.", engine_table());
+  add_section(out, "engine.slurm", "Resources of the job array's tasks.", slurm_table());
+  return out;
+}
+
+}  // namespace tunemix

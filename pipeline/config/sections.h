@@ -1,0 +1,21 @@
+// The readers of the config's larger sections.
+#pragma once
+
+#include "pipeline/config/config.h"
+#include "pipeline/config/yaml_reader.h"
+
+namespace tunemix {
+
+std::vector<std::string> operator+(std::vector<std::string> a, const std::vector<std::string>& b);
+
+void read_data(const YamlSection& section, DataConfig& data, ResolvedLog& log);
+// `{train: FILES, valid: FILES, test: FILES}`.
+FoldFiles read_fold_files(const YamlSection& fold, ResolvedLog& log);
+
+// Appends the learners of one entry under `learners`: all points of its grid.
+void read_learner(const YamlSection& section, const DataConfig& data, std::vector<LearnerSpec>& learners,
+                  ResolvedLog& log);
+// Throws InputError where two learners share a point, naming both places.
+void expect_distinct(const std::vector<LearnerSpec>& learners);
+
+}  // namespace tunemix

@@ -1,0 +1,210 @@
+#include "pipeline/config/tables.h"
+
+#include <charconv>
+
+namespace tunemix {
+namespace {
+
+std::vector<std::pair<std::string, Standardize>> standardize_words() {
+  return {{"none", Standardize::kNone}, {"append", Standardize::kAppend}, {"replace", Standardize::kReplace}};
+}
+
+template <typename Struct>
+void words_choice(OptionTable<Struct>& table, const std::string& name, std::string Struct::*member,
+                  const std::vector<std::string>& words, const std::string& doc) {
+  std::vector<std::pair<std::string, std::string>> values;
+  for (const std::string& word : words) values.emplace_back(word, word);
+  table.choice(name, member, std::move(values), doc);
+}
+
+// `ndcg@K`: K is what is kept.
+void set_metric(MixOptions& options, std::string_view text) {
+  int k = 0;
+  const char* end = text.data() + text.size();
+  const bool prefixed = text.starts_with("ndcg@");
+  const auto parsed = prefixed ? std::from_chars(text.data() + 5, end, k)
+                               : std::from_chars_result{end, std::errc::invalid_argument};
+  if (parsed.ec != std::errc() || parsed.ptr != end || k < 1 || k > 1000)
+    throw_input("metric is '{}'; expected ndcg@K with K from 1 to 1000", text);
+  options.k = k;
+}
+
+}  // namespace
+
+const OptionTable<Header>& header_table() {
+  static const OptionTable<Header> table = [] {
+    OptionTable<Header> t;
+    t.text("name", &Header::name, "letters, digits, '.', '_' and '-'",
+           "Name of the experiment and of its folder in runs/");
+    t.number("seed", &Header::seed, uint64_t{0}, UINT64_MAX / 2, "Seed of every random choice");
+    return t;
+  }();
+  return table;
+}
+
+const OptionTable<DataConfig>& data_table() {
+  static const OptionTable<DataConfig> table = [] {
+    OptionTable<DataConfig> t;
+    t.text("root", &DataConfig::root, "a folder",
+           "Folder of the files, from the current folder; $NAME and ${NAME} are taken from the environment");
+    t.choice(
+        "standardize", &DataConfig::standardize, standardize_words(),
+        "Standardise features within each query: leave them, add the standardised ones, or replace by them");
+    t.number("labels", &DataConfig::labels, 0, 32,
+             "Number of labels K; 0: one more than the largest label of a fold's training data");
+    t.numbers("grades", &DataConfig::grades, 0, 1e9, "Grade of each label, non-decreasing; []: 2^label - 1");
+    t.number("max_feature_id", &DataConfig::max_feature_id, 1, 100000000,
+             "A larger feature id in a file is refused");
+    return t;
+  }();
+  return table;
+}
+
+const OptionTable<DataConfig>& calibration_split_table() {
+  static const OptionTable<DataConfig> table = [] {
+    OptionTable<DataConfig> t;
+    t.number("fraction", &DataConfig::calibration_fraction, 0.01, 0.9,
+             "Share of the training queries that calibration is fitted on");
+    return t;
+  }();
+  return table;
+}
+
+const OptionTable<SyntheticConfig>& synthetic_table() {
+  static const OptionTable<SyntheticConfig> table = [] {
+    OptionTable<SyntheticConfig> t;
+    t.text("preset", &SyntheticConfig::preset, "quickstart or mslr10k",
+           "Built-in data instead of files: a preset of `tunemix synth`");
+    t.number("queries", &SyntheticConfig::queries, 0, 1000000,
+             "Queries of a fold; 0: as many as the preset has");
+    t.number("folds", &SyntheticConfig::folds, 1, 100,
+             "Number of folds, each generated with a seed of its own");
+    return t;
+  }();
+  return table;
+}
+
+const OptionTable<CalibrateConfig>& calibrate_table() {
+  static const OptionTable<CalibrateConfig> table = [] {
+    OptionTable<CalibrateConfig> t;
+    t.words("cpc", &CalibrateConfig::cpc, {"shift", "ls", "ewls", "el", "ell", "sndcg"},
+            "Targets of the sigmoid class-probability calibration");
+    return t;
+  }();
+  return table;
+}
+
+const OptionTable<CalibrateConfig>& rbc_table() {
+  static const OptionTable<CalibrateConfig> table = [] {
+    OptionTable<CalibrateConfig> t;
+    t.words("regressors", &CalibrateConfig::regressors,
+            {"linear", "logistic", "neural", "poly2", "poly3", "poly4"}, "Regressors of the grade");
+    t.words("targets", &CalibrateConfig::targets, {"raw", "ndcg"},
+            "What they regress: the grade, or the grade over the query's ideal DCG");
+    return t;
+  }();
+  return table;
+}
+
+const OptionTable<MixOptions>& mix_table() {
+  static const OptionTable<MixOptions> table = [] {
+    OptionTable<MixOptions> t;
+    t.choice("choose", &MixOptions::choice, {{"grid", MixChoice::kGrid}, {"fixed", MixChoice::kFixed}},
+             "How c and the boosting length are chosen: by validation over the grid, or as `fixed` says");
+    t.custom(
+        "metric", "ndcg@K", set_metric, [](const MixOptions& o) { return fmt::format("ndcg@{}", o.k); },
+        "What members are weighted and choices made by, averaged over the orders of tied documents");
+    t.number("parts", &MixOptions::parts, 1, 1000,
+             "c and the length are chosen by cross-validation over so many parts of the validation queries: "
+             "weights by "
+             "the other parts; 1: weights and choice by the same queries, as in the paper");
+    t.choice("normalize", &MixOptions::normalize, {{"none", Normalize::kNone}, {"query", Normalize::kQuery}},
+             "Members as they are, or standardised within each query before summing");
+    t.choice("families", &MixOptions::families, {{"equal", Families::kEqual}, {"pooled", Families::kPooled}},
+             "Boosting and SVM get the same total weight, or all members share one sum");
+    t.choice("checkpoints", &MixOptions::checkpoints,
+             {{"chosen", Checkpoints::kChosen}, {"all", Checkpoints::kAll}},
+             "Boosted members of one chosen length, or of every checkpoint");
+    return t;
+  }();
+  return table;
+}
+
+const OptionTable<MixOptions>& mix_c_table() {
+  static const OptionTable<MixOptions> table = [] {
+    OptionTable<MixOptions> t;
+    t.number("from", &MixOptions::c_from, 0.0, 1e6, "Smallest c of the grid (0: uniform weights)");
+    t.number("to", &MixOptions::c_to, 0.0, 1e6, "Largest c of the grid");
+    t.number("step", &MixOptions::c_step, 1e-6, 1e6, "Step of the grid");
+    return t;
+  }();
+  return table;
+}
+
+const OptionTable<MixOptions>& mix_fixed_table() {
+  static const OptionTable<MixOptions> table = [] {
+    OptionTable<MixOptions> t;
+    t.number("c", &MixOptions::fixed_c, 0.0, 1e6, "c, with `choose: fixed`");
+    t.number("iterations", &MixOptions::fixed_checkpoint, int64_t{0}, int64_t{10000000},
+             "Boosting length, with `choose: fixed`; 0: the longest");
+    return t;
+  }();
+  return table;
+}
+
+const OptionTable<EvaluateConfig>& evaluate_table() {
+  static const OptionTable<EvaluateConfig> table = [] {
+    OptionTable<EvaluateConfig> t;
+    t.words("tools", &EvaluateConfig::tools, {"yahoo", "ranklib", "trec", "letor3", "letor4", "mslr"},
+            "Presets to evaluate under; the first is the headline");
+    t.text("err_max", &EvaluateConfig::err_max, "auto or a number from 1",
+           "Denominator of ERR's stop probability; auto: 2^(K-1)");
+    return t;
+  }();
+  return table;
+}
+
+const OptionTable<EngineConfig>& engine_table() {
+  static const OptionTable<EngineConfig> table = [] {
+    OptionTable<EngineConfig> t;
+    words_choice(t, "type", &EngineConfig::type, {"local", "slurm"},
+                 "Where training jobs run; results are the same bytes");
+    return t;
+  }();
+  return table;
+}
+
+const OptionTable<SlurmConfig>& slurm_table() {
+  static const OptionTable<SlurmConfig> table = [] {
+    OptionTable<SlurmConfig> t;
+    t.text("partition", &SlurmConfig::partition, "a partition", "Partition to submit to; empty: the default");
+    t.text("time", &SlurmConfig::time, "a Slurm time limit", "Time limit of a task");
+    t.number("cpus", &SlurmConfig::cpus, 1, 4096, "Cores (and threads) of a task");
+    t.number("memory_mb", &SlurmConfig::memory_mb, 1, 10000000, "Memory of a task in MB");
+    t.number("retries", &SlurmConfig::retries, 0, 100, "How often a failed task is submitted again");
+    t.number("poll_seconds", &SlurmConfig::poll_seconds, 1, 3600, "How often the scheduler is asked");
+    return t;
+  }();
+  return table;
+}
+
+const OptionTable<CommonLearnerOptions>& common_learner_table(bool with_length) {
+  using O = CommonLearnerOptions;
+  const auto make = [](bool length) {
+    OptionTable<O> t;
+    t.number(
+        "bags", &O::bags, 1, 1000,
+        "Trained this often, each time on another random train/calibration split and seed; all are members");
+    t.choice("standardize", &O::standardize, standardize_words(),
+             "Overrides data.standardize for this learner (default: as there)");
+    if (length)
+      t.numbers("checkpoints", &O::checkpoints, 1, 1e7,
+                "Numbers of rounds whose models are calibrated; []: 10, 20, 50, 100, ... and the last");
+    return t;
+  };
+  static const OptionTable<O> without = make(false);
+  static const OptionTable<O> with = make(true);
+  return with_length ? with : without;
+}
+
+}  // namespace tunemix

@@ -1,0 +1,36 @@
+// The tables of the config's sections: the reader, the resolved config and the reference are made from them.
+#pragma once
+
+#include "pipeline/config/config.h"
+#include "tunemix/core/options.h"
+
+namespace tunemix {
+
+// The keys at the top level that are no sections.
+struct Header {
+  std::string name;
+  uint64_t seed = 1;
+};
+
+const OptionTable<Header>& header_table();
+const OptionTable<DataConfig>& data_table();
+const OptionTable<DataConfig>& calibration_split_table();
+const OptionTable<SyntheticConfig>& synthetic_table();
+const OptionTable<CalibrateConfig>& calibrate_table();
+const OptionTable<CalibrateConfig>& rbc_table();
+const OptionTable<MixOptions>& mix_table();
+const OptionTable<MixOptions>& mix_c_table();
+const OptionTable<MixOptions>& mix_fixed_table();
+const OptionTable<EvaluateConfig>& evaluate_table();
+const OptionTable<EngineConfig>& engine_table();
+const OptionTable<SlurmConfig>& slurm_table();
+
+// The keys of every entry under `learners` besides its learner's own options.
+struct CommonLearnerOptions {
+  int bags = 1;
+  Standardize standardize = Standardize::kNone;
+  std::vector<double> checkpoints;  // of learners that have a length
+};
+const OptionTable<CommonLearnerOptions>& common_learner_table(bool with_length);
+
+}  // namespace tunemix
