@@ -105,6 +105,7 @@ int train(const TrainArguments& arguments, const Program& program) {
     valid.emplace(read_letor(arguments.valid, reading, *context));
   }
   const double load = timer.seconds();
+  expect_several_labels(data);
   timer.restart();
   BinCache bins(data);
   const TrainingData training(bins);

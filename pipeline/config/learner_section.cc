@@ -187,10 +187,11 @@ void expect_distinct(const std::vector<LearnerSpec>& learners) {
       if (fresh) continue;
       const std::string what =
           point.name().empty() ? spec.title() : fmt::format("{} {}", spec.title(), point.name());
-      if (at->second == &spec)
-        throw_input("{}: {} occurs twice in one list; give each value once", spec.place, what);
-      throw_input("{}: {} is trained here and at {} already; raise 'bags' to train it more often", spec.place,
-                  what, at->second->place);
+      if (at->second->place == spec.place)
+        throw_input("{}: {} occurs twice; give each value once, and raise 'bags' to train it more often",
+                    spec.place, what);
+      throw_input("{}: {} is trained here and at {}; raise 'bags' to train it more often", spec.place, what,
+                  at->second->place);
     }
 }
 

@@ -124,6 +124,7 @@ FoldFeatures read_fold(const Config& config, size_t fold, const Context& context
 }
 
 FoldInfo describe_fold(const Config& config, const FoldFeatures& features) {
+  expect_several_labels(features.train);
   FoldInfo info;
   info.labels = config.data.labels > 0 ? config.data.labels : std::max(2, features.train.max_label() + 1);
   info.features = features.train.features();

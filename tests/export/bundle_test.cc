@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "tests/learners/train_by_name.h"
 #include "tests/support.h"
 #include "tunemix/core/binary.h"
 #include "tunemix/core/random.h"
@@ -30,28 +31,23 @@ Dataset make_data(uint64_t seed, size_t features = 8) {
 class BundleTest : public testing::Test {
  protected:
   BundleTest() {
-    AdaBoostOptions boosting;
-    boosting.iterations = 12;
     const Dataset data = standardize(make_data(1), Standardize::kAppend, context_);
-    AdaBoostTrainer trainer(data, boosting, context_);
-    trainer.step(12);
-    models_.emplace_back(trainer.model());
-    SvmOptions svm;
-    svm.C = 0.1;
-    models_.emplace_back(train_svm(data, svm, context_));
+    models_.push_back(
+        {test::train_by_name(data, "adaboost_mh", {}, {5, 12}, context_), Standardize::kAppend});
+    models_.push_back({test::train_by_name(data, "svm", {{"C", "0.1"}}, {}, context_), Standardize::kAppend});
     const std::vector<double> grades = {0, 1, 3, 7, 15};
     std::vector<Member> members;
-    for (const auto& [model, rounds] : std::vector<std::pair<uint32_t, int>>{{0, 5}, {0, 12}, {1, 0}})
+    for (const auto& [model, point] : std::vector<std::pair<uint32_t, uint32_t>>{{0, 0}, {0, 1}, {1, 0}})
       for (const char* spec : {"cpc.ls", "rbc.poly2.raw"}) {
-        const ScoreMatrix scores = score(models_[model], data, rounds);
+        const ScoreMatrix scores = score(models_[model], data, point);
         members_.push_back(
-            {model, rounds,
+            {model, point,
              Calibrator::fit(CalibrationSpec::parse(spec), {scores, data.labels(), data.queries(), grades},
                              {}, 1, context_)});
         Member member;
         member.family = model == 0 ? "boosting" : "svm";
         member.kind = members_.back().calibrator.spec().kind;
-        member.checkpoint = rounds;
+        member.checkpoint = models_[model].learned.model->points()[point].length;
         member.calibration = spec;
         members.push_back(member);
       }
@@ -68,13 +64,14 @@ class BundleTest : public testing::Test {
     mixture_ = Mixture(names, {0.1, 0.2, 0.3, 0.1, 0.2, 0.1}, Normalize::kQuery, 50, 0);
   }
 
-  ScoreMatrix score(const BundleModel& model, const Dataset& data, int rounds) const {
-    if (const auto* boosted = std::get_if<AdaBoostModel>(&model))
-      return boosted->score(data, rounds, context_);
-    return std::get<SvmModel>(model).score(data, context_);
+  ScoreMatrix score(const BundleModel& model, const Dataset& data, size_t point) const {
+    return std::move(model.learned.model->score(data, std::span(&point, 1), context_)[0]);
   }
   Bundle bundle() const {
-    return Bundle({"mine", "ALL+EXP", 2, "key", 8, 5, Standardize::kAppend}, models_, members_, mixture_);
+    std::vector<BundleModel> models;
+    for (const BundleModel& model : models_)
+      models.push_back({test::copy_of(model.learned), model.standardize});
+    return Bundle({"mine", "ALL+EXP", 2, "key", 8, 5}, std::move(models), members_, mixture_);
   }
 
   Context context_;
@@ -90,7 +87,7 @@ TEST_F(BundleTest, ScoresAsItsPartsDoOneByOne) {
   std::vector<std::vector<float>> scores;
   for (const BundleMember& member : members_) {
     scores.emplace_back(data.documents());
-    member.calibrator.apply(score(models_[member.model], data, member.rounds), scores.back(), context_);
+    member.calibrator.apply(score(models_[member.model], data, member.point), scores.back(), context_);
   }
   std::vector<float> expected(data.documents());
   mixture_.apply([&](size_t member) { return std::span(scores[member]); }, data.queries(), expected,
@@ -115,7 +112,7 @@ TEST_F(BundleTest, AQueryScoresTheSameAloneAndAmongOthers) {
 TEST_F(BundleTest, ComesBackFromItsFileTheSame) {
   const std::filesystem::path file = scratch_ / "bundle.tmx";
   bundle().save(file);
-  const Bundle loaded = Bundle::load(file);
+  const Bundle loaded = Bundle::load(file, registry());
   const Dataset data = make_data(2);
   EXPECT_EQ(loaded.predict(data, context_), bundle().predict(data, context_));
   for (const BundleInfo& info : {loaded.info(), read_bundle_info(file)}) {
@@ -125,7 +122,6 @@ TEST_F(BundleTest, ComesBackFromItsFileTheSame) {
     EXPECT_EQ(info.key, "key");
     EXPECT_EQ(info.features, 8U);
     EXPECT_EQ(info.labels, 5U);
-    EXPECT_EQ(info.standardize, Standardize::kAppend);
   }
   loaded.save(scratch_ / "again.tmx");
   EXPECT_EQ(read_text_file(scratch_ / "again.tmx"), read_text_file(file));
@@ -147,7 +143,7 @@ TEST_F(BundleTest, ADamagedFileIsNamed) {
   const auto expect_refused = [&](const std::string& bytes, const std::string& what) {
     std::ofstream(file, std::ios::binary) << bytes;
     try {
-      Bundle::load(file);
+      Bundle::load(file, registry());
       FAIL() << what;
     } catch (const InputError& error) {
       EXPECT_THAT(error.what(), HasSubstr(file.string())) << what;
@@ -176,41 +172,75 @@ TEST_F(BundleTest, NonsenseUnderARightChecksumIsRefused) {
     std::vector<uint8_t> payload = artifact.payload;
     payload.resize(random.below(payload.size()));
     write_artifact(file, Bundle::kKind, Bundle::kVersion, payload);
-    EXPECT_THROW(Bundle::load(file), InputError);
+    EXPECT_THROW(Bundle::load(file, registry()), InputError);
     payload = artifact.payload;
     for (int n = 0; n < 4; ++n)
       payload[random.below(payload.size())] = static_cast<uint8_t>(random.below(256));
     write_artifact(file, Bundle::kKind, Bundle::kVersion, payload);
     try {
-      Bundle::load(file);
+      Bundle::load(file, registry());
     } catch (const InputError&) {
       ++refused;
     }
   }
   EXPECT_GT(refused, 0U);
   write_artifact(file, Bundle::kKind, Bundle::kVersion + 1, artifact.payload);
-  EXPECT_THROW(Bundle::load(file), InputError);
-  write_artifact(file, "adaboost_mh", 1, artifact.payload);
-  EXPECT_THROW(Bundle::load(file), InputError);
+  EXPECT_THROW(Bundle::load(file, registry()), InputError);
+  write_artifact(file, LearnedModel::kKind, 1, artifact.payload);
+  EXPECT_THROW(Bundle::load(file, registry()), InputError);
 }
 
-TEST_F(BundleTest, TheFirstRoundsOfAModelScoreAsTheWholeAndHaveTheirOwnBytes) {
+TEST_F(BundleTest, AsksForScoresFromElsewhere) {
+  const LearnerEntry& scores = registry().expect("scores");
+  const Dataset data = make_data(2);
+  ScoreMatrix given(data.documents(), 1, data.fingerprint(), "bm25");
+  for (size_t i = 0; i < data.documents(); ++i) given.row(i)[0] = data.row(i)[0];
+  const std::vector<double> grades = {0, 1, 3, 7, 15};
+  std::vector<BundleModel> models;
+  models.push_back({{&scores, scores.external("bm25", 1)}, Standardize::kNone});
+  const Calibrator linear = Calibrator::fit(CalibrationSpec::parse("rbc.linear.raw"),
+                                            {given, data.labels(), data.queries(), grades}, {}, 1, context_);
+  Member member;
+  member.family = "bm25";
+  member.kind = CalibrationKind::kRbc;
+  const Bundle mixed({"mine", "bm25+EXP", 1, "key", 8, 5}, std::move(models), {{0, 0, linear}},
+                     Mixture({member}, {1.0}, Normalize::kQuery, 0, 0));
+  mixed.save(scratch_ / "b.tmx");
+  const Bundle loaded = Bundle::load(scratch_ / "b.tmx", registry());
+  EXPECT_THAT(loaded.external_scores(), testing::ElementsAre("bm25"));
+  try {
+    loaded.predict(data, context_);
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("'bm25', which have to be given"));
+  }
+  // Linear in the given scores, so it ranks as they do.
+  const std::vector<float> predicted = loaded.predict(data, context_, {{"bm25", given}});
+  const double slope = predicted[1] - predicted[0] == 0
+                           ? 1
+                           : (predicted[1] - predicted[0]) / (given.row(1)[0] - given.row(0)[0]);
+  for (size_t q = 0; q < data.queries().size(); ++q)
+    for (size_t i = data.queries().begin(q) + 1; i < data.queries().end(q); ++i)
+      EXPECT_GE((predicted[i] - predicted[i - 1]) * (given.row(i)[0] - given.row(i - 1)[0]) * slope, 0) << i;
+  EXPECT_THROW(loaded.predict(make_data(3), context_, {{"bm25", given}}), InputError);
+}
+
+TEST_F(BundleTest, AKeptModelScoresAsTheWholeAndHasItsOwnBytes) {
   const Dataset data = standardize(make_data(1), Standardize::kAppend, context_);
-  AdaBoostOptions options;
-  options.bandit = BanditKind::kExp3G;
-  AdaBoostTrainer trainer(data, options, context_);
-  trainer.step(7);
-  const AdaBoostModel seven = trainer.model().first_rounds(7);
-  trainer.step(20);
-  const AdaBoostModel of_many = trainer.model().first_rounds(7);
-  seven.save(scratch_ / "a");
-  of_many.save(scratch_ / "b");
-  EXPECT_EQ(read_text_file(scratch_ / "a"), read_text_file(scratch_ / "b"));
-  const auto scores = trainer.model().score(data, 7, context_);
-  const auto prefix = AdaBoostModel::load(scratch_ / "a").score(data, 7, context_);
-  EXPECT_TRUE(std::equal(scores.values().begin(), scores.values().end(), prefix.values().begin()));
-  EXPECT_EQ(of_many.rounds(), 7);
-  EXPECT_EQ(of_many.bandit_samples().size(), seven.bandit_samples().size());
+  const Settings settings = {{"bandit", "exp3g"}};
+  const LearnedModel few = test::train_by_name(data, "adaboost_mh", settings, {7}, context_);
+  const LearnedModel many = test::train_by_name(data, "adaboost_mh", settings, {7, 27}, context_);
+  const size_t first[] = {0};
+  const std::unique_ptr<Model> kept = many.model->keep(first);
+  BinaryWriter a;
+  BinaryWriter b;
+  few.model->keep(first)->save(a);
+  kept->save(b);
+  EXPECT_TRUE(std::equal(a.bytes().begin(), a.bytes().end(), b.bytes().begin(), b.bytes().end()));
+  EXPECT_THAT(kept->points(), testing::ElementsAre(Point{7, ""}));
+  const ScoreMatrix whole = many.model->score(data, first, context_)[0];
+  const ScoreMatrix prefix = kept->score(data, first, context_)[0];
+  EXPECT_TRUE(std::equal(whole.values().begin(), whole.values().end(), prefix.values().begin()));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Every learner, calibration and mixture of the library in one small run; also what the sanitizers look at.
 #include <gtest/gtest.h>
 
+#include "tests/learners/train_by_name.h"
 #include "tests/support.h"
 #include "tunemix/core/binary.h"
 #include "tunemix/data/synthetic.h"
@@ -13,11 +14,10 @@ namespace {
 class SmallEnsemble {
  public:
   explicit SmallEnsemble(int threads) : context_(threads, 5) {
-    add_boosting(BaseLearner::kStump, BanditKind::kNone);
-    add_boosting(BaseLearner::kTree, BanditKind::kNone);
-    add_boosting(BaseLearner::kTree, BanditKind::kExp3G);
-    add_boosting(BaseLearner::kProduct, BanditKind::kUcbV);
-    add_svm();
+    for (const auto& [base, bandit] : {std::pair{"stump", "none"}, std::pair{"tree", "none"},
+                                       std::pair{"tree", "exp3g"}, std::pair{"product", "ucbv"}})
+      add("adaboost_mh", {{"base", base}, {"bandit", bandit}, {"leaves", "4"}, {"terms", "2"}}, {8});
+    add("svm", {{"C", "[0.01, 1]"}}, {});
     MixOptions options;
     options.c_step = 50;
     const Variant all{"ALL+EXP", "", std::nullopt, false};
@@ -29,8 +29,9 @@ class SmallEnsemble {
                          context_);
     std::vector<BundleMember> chosen;
     for (const size_t m : result.sources) chosen.push_back(bundle_members_[m]);
-    BundleInfo info{"small", all.name, 1, "key", train_.features(), 3, Standardize::kNone};
-    bundle_ = std::make_unique<Bundle>(info, models_, std::move(chosen), std::move(result.mixture));
+    BundleInfo info{"small", all.name, 1, "key", train_.features(), 3};
+    bundle_ =
+        std::make_unique<Bundle>(info, std::move(models_), std::move(chosen), std::move(result.mixture));
   }
 
   const Dataset& valid() const { return valid_; }
@@ -44,39 +45,27 @@ class SmallEnsemble {
                           context_);
   }
 
-  void add_boosting(BaseLearner base, BanditKind bandit) {
-    AdaBoostOptions options;
-    options.base = base;
-    options.bandit = bandit;
-    options.leaves = 4;
-    options.terms = 2;
-    options.iterations = 8;
-    const AdaBoostModel model = train_adaboost(train_, options, context_);
-    models_.emplace_back(model);
-    add_members("boosting", model.id(), model.rounds(), model.alpha_sum(model.rounds()),
-                model.score(train_, model.rounds(), context_), model.score(valid_, model.rounds(), context_));
-  }
-
-  void add_svm() {
-    const std::vector<double> path = {0.01, 1};
-    for (const SvmModel& model : train_svm_path(train_, {}, path, context_)) {
-      models_.emplace_back(model);
-      add_members("svm", model.id(), 0, 0, model.score(train_, context_), model.score(valid_, context_));
+  void add(const std::string& type, const Settings& settings, std::vector<int64_t> lengths) {
+    const LearnedModel learned = test::train_by_name(train_, type, settings, std::move(lengths), context_);
+    const Model& model = *learned.model;
+    for (size_t p = 0; p < model.points().size(); ++p) {
+      const Point point = model.points()[p];
+      const ScoreMatrix train_scores = model.score(train_, std::span(&p, 1), context_)[0];
+      const ScoreMatrix valid_scores = model.score(valid_, std::span(&p, 1), context_)[0];
+      CalibrationOptions options;
+      options.max_steps = 50;
+      const CalibrationInput input{train_scores, train_.labels(), train_.queries(), grades_, model.range(p)};
+      for (Calibrator& calibrator :
+           fit_calibrators(all_calibrations(train_scores.columns()), input, options, 1, context_)) {
+        members_.push_back({learned.learner->family, calibrator.spec().kind, point.length,
+                            fmt::format("{} {}", models_.size(), point.label), 0, calibrator.spec().name()});
+        scores_.emplace_back(valid_.documents());
+        calibrator.apply(valid_scores, scores_.back(), context_);
+        bundle_members_.push_back(
+            {static_cast<uint32_t>(models_.size()), static_cast<uint32_t>(p), std::move(calibrator)});
+      }
     }
-  }
-
-  void add_members(const std::string& family, const std::string& model, int rounds, double range,
-                   const ScoreMatrix& train_scores, const ScoreMatrix& valid_scores) {
-    CalibrationOptions options;
-    options.max_steps = 50;
-    const CalibrationInput input{train_scores, train_.labels(), train_.queries(), grades_, range};
-    for (Calibrator& calibrator :
-         fit_calibrators(all_calibrations(train_scores.columns()), input, options, 1, context_)) {
-      members_.push_back({family, calibrator.spec().kind, rounds, model, 0, calibrator.spec().name()});
-      scores_.emplace_back(valid_.documents());
-      calibrator.apply(valid_scores, scores_.back(), context_);
-      bundle_members_.push_back({static_cast<uint32_t>(models_.size() - 1), rounds, std::move(calibrator)});
-    }
+    models_.push_back({test::copy_of(learned), Standardize::kNone});
   }
 
   Context context_;
@@ -93,7 +82,7 @@ class SmallEnsemble {
 
 TEST(SmallRun, PredictsWhatTheRunMixed) {
   const SmallEnsemble run(1);
-  EXPECT_EQ(run.bundle().models().size(), 6U);
+  EXPECT_EQ(run.bundle().models().size(), 5U);
   EXPECT_EQ(run.bundle().predict(run.valid(), run.context()), run.valid_scores());
 }
 
@@ -112,7 +101,7 @@ TEST(SmallRun, RoundTrips) {
   const test::ScratchDirectory scratch;
   const SmallEnsemble run(2);
   run.bundle().save(scratch / "b.tmx");
-  const Bundle loaded = Bundle::load(scratch / "b.tmx");
+  const Bundle loaded = Bundle::load(scratch / "b.tmx", registry());
   EXPECT_EQ(loaded.info().row, "ALL+EXP");
   EXPECT_EQ(loaded.mixture().weights(), run.bundle().mixture().weights());
   EXPECT_EQ(loaded.predict(run.valid(), run.context()), run.valid_scores());
@@ -129,7 +118,7 @@ TEST(SmallRun, DamagedPayloadsAreRefused) {
   const Artifact whole = read_artifact(scratch / "b.tmx");
   const auto load = [&](std::span<const uint8_t> payload) {
     write_artifact(scratch / "damaged.tmx", Bundle::kKind, Bundle::kVersion, payload, Compression::kNone);
-    Bundle::load(scratch / "damaged.tmx");
+    Bundle::load(scratch / "damaged.tmx", registry());
   };
   load(whole.payload);
   const size_t size = whole.payload.size();

@@ -31,8 +31,8 @@ TEST_F(ModelsTest, TrainTellsWhatItReached) {
   EXPECT_LE(figures["hamming_error"], figures["error_bound"]);
   EXPECT_GT(figures["peak_rss_mb"], 1);
   const json svm = train("--learner svm --set C=10 --set gap=0.001");
-  EXPECT_LE(svm["dual"], svm["primal"]);
-  EXPECT_LE(svm["relative_gap"], 0.001);
+  EXPECT_LE(svm["dual"][0], svm["primal"][0]);
+  EXPECT_LE(svm["relative_gap"][0], 0.001);
 }
 
 TEST_F(ModelsTest, ThreadsDoNotChangeAByte) {
@@ -51,9 +51,15 @@ TEST_F(ModelsTest, ThreadsDoNotChangeAByte) {
 
 TEST_F(ModelsTest, ExtendingEqualsTrainingAtOnce) {
   train(std::string(kTree) + "30 --model whole.tmx");
-  train(std::string(kTree) + "11 --model part.tmx");
-  train("--learner adaboost_mh --set iterations=30 --extend part.tmx --model extended.tmx");
+  train(std::string(kTree) + "11 --model part.tmx --save-state part.state");
+  train(std::string(kTree) + "30 --extend part.state --model extended.tmx");
   EXPECT_TRUE(slurp(at_ / "whole.tmx") == slurp(at_ / "extended.tmx"));
+  // A model is no training state, and a state goes on with its own settings only.
+  EXPECT_EQ(at_.run(std::string("train --data data.txt ") + kTree + "30 --extend part.tmx").code, 2);
+  const Result other =
+      at_.run("train --data data.txt --learner adaboost_mh --set leaves=7 --extend part.state");
+  EXPECT_EQ(other.code, 2);
+  EXPECT_THAT(other.err, HasSubstr("only the number of rounds may change"));
 }
 
 TEST_F(ModelsTest, ScoreWritesAColumnPerLabel) {
@@ -75,7 +81,8 @@ TEST_F(ModelsTest, ScoreWritesAColumnPerLabel) {
 TEST_F(ModelsTest, InspectTellsWhatAModelIs) {
   train(std::string(kTree) + "10 --model m.tmx");
   const json model = json::parse(at_.good("inspect m.tmx --json").out);
-  EXPECT_EQ(model["kind"], "adaboost_mh");
+  EXPECT_EQ(model["kind"], "model");
+  EXPECT_EQ(model["learner"], "adaboost_mh");
   EXPECT_EQ(model["rounds"], 10);
   EXPECT_EQ(model["options"]["leaves"], "6");
   EXPECT_THAT(at_.good("inspect m.tmx").out, HasSubstr("options.bandit: exp3g"));

@@ -69,14 +69,9 @@ TEST_F(RecoveryTest, AModelWithFewerRoundsThanItsJobIsTakenUp) {
 }
 
 // What another run with fewer iterations may leave behind between the training and the bundle.
-TEST_F(RecoveryTest, ABundleNeedsAllRoundsOfItsModels) {
-  at_.good("run tiny.yaml --runs shorter learners.0.iterations=4");
+TEST_F(RecoveryTest, ABundleNeedsItsModels) {
   at_.good("run tiny.yaml");
-  for (const auto& entry : fs::recursive_directory_iterator(at_ / "shorter/.store/model"))
-    if (entry.is_regular_file())
-      fs::copy_file(entry.path(),
-                    at_ / "runs/.store/model" / fs::relative(entry.path(), at_ / "shorter/.store/model"),
-                    fs::copy_options::overwrite_existing);
+  fs::remove_all(at_ / "runs/.store/model");
   fs::remove(at_ / "runs/tiny/bundle-fold1.tmx");
   fs::remove(at_ / "runs/tiny/bundle-fold2.tmx");
   at_.good("run tiny.yaml");

@@ -38,10 +38,17 @@ std::vector<AdaBoostOptions> many_options() {
           with({{"base", "tree"}, {"bandit", "ucbv"}, {"growth", "edge"}})};
 }
 
-std::vector<uint8_t> saved_bytes(const AdaBoostModel& model, const test::ScratchDirectory& scratch) {
-  model.save(scratch / "model.tmx");
-  std::ifstream in(scratch / "model.tmx", std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
+std::vector<uint8_t> saved_bytes(const AdaBoostModel& model) {
+  BinaryWriter out;
+  model.save(out);
+  return {out.bytes().begin(), out.bytes().end()};
+}
+
+AdaBoostModel loaded_from(std::span<const uint8_t> bytes) {
+  BinaryReader in(bytes, "the test");
+  AdaBoostModel model = AdaBoostModel::load(in);
+  in.expect_end();
+  return model;
 }
 
 std::vector<PlainLearner::PlainCut> plain_cuts(const AdaBoostModel& model, int t) {
@@ -315,47 +322,49 @@ TEST(AdaBoost, ScoresKeptWhileTrainingEqualThoseOfTheModel) {
 }
 
 TEST(AdaBoost, TheSameBytesOnAnyNumberOfThreads) {
-  const test::ScratchDirectory scratch;
   // Large enough for the parallel paths.
   const Dataset data = random_dataset(40000, 20, 5, 9);
   for (AdaBoostOptions options : many_options()) {
     options.iterations = 4;
-    const std::vector<uint8_t> one = saved_bytes(train_adaboost(data, options, Context(1, 5)), scratch);
+    const std::vector<uint8_t> one = saved_bytes(train_adaboost(data, options, Context(1, 5)));
     for (const int threads : {2, 4})
-      EXPECT_EQ(saved_bytes(train_adaboost(data, options, Context(threads, 5)), scratch), one);
+      EXPECT_EQ(saved_bytes(train_adaboost(data, options, Context(threads, 5))), one);
   }
 }
 
 TEST(AdaBoost, ExtendingGivesTheBytesOfTheLongRun) {
-  const test::ScratchDirectory scratch;
   const Context context(2, 3);
   const Dataset data = random_dataset(500, 9, 3, 5);
   for (AdaBoostOptions options : many_options()) {
     options.iterations = 40;
-    const std::vector<uint8_t> whole = saved_bytes(train_adaboost(data, options, context), scratch);
-    options.iterations = 23;
-    train_adaboost(data, options, context).save(scratch / "short.tmx");
-    // Another seed on the command line changes nothing: the model has its own.
+    const std::vector<uint8_t> whole = saved_bytes(train_adaboost(data, options, context));
+    AdaBoostTrainer first(data, options, context);
+    first.step(23);
+    BinaryWriter state;
+    first.save_state(state);
+    // Another seed on the command line changes nothing: the state has its own.
     const Context later(1, 99);
-    AdaBoostTrainer trainer(data, AdaBoostModel::load(scratch / "short.tmx"), later);
-    trainer.step(40 - trainer.rounds());
-    EXPECT_EQ(saved_bytes(trainer.model(40), scratch), whole);
+    BinaryReader in(state.bytes(), "the state");
+    AdaBoostTrainer trainer(data, in, later);
+    EXPECT_EQ(trainer.rounds(), 23);
+    EXPECT_EQ(trainer.step(40 - trainer.rounds()), 17) << "goes on; it does not start again";
+    EXPECT_EQ(saved_bytes(trainer.model(40)), whole);
+    const Dataset other = random_dataset(500, 9, 3, 6);
+    BinaryReader again(state.bytes(), "the state");
+    EXPECT_THROW(AdaBoostTrainer(other, again, context), InputError);
   }
-  const Dataset other = random_dataset(500, 9, 3, 6);
-  EXPECT_THROW(AdaBoostTrainer(other, AdaBoostModel::load(scratch / "short.tmx"), context), InputError);
 }
 
 TEST(AdaBoost, SavesAndLoads) {
-  const test::ScratchDirectory scratch;
   const Context context;
   for (const int labels : {2, 5, 32}) {
     const Dataset data = random_dataset(300, 9, labels, 5);
     for (AdaBoostOptions options : many_options()) {
       options.iterations = 10;
       const AdaBoostModel model = train_adaboost(data, options, context);
-      const std::vector<uint8_t> bytes = saved_bytes(model, scratch);
-      const AdaBoostModel loaded = AdaBoostModel::load(scratch / "model.tmx");
-      EXPECT_EQ(saved_bytes(loaded, scratch), bytes);
+      const std::vector<uint8_t> bytes = saved_bytes(model);
+      const AdaBoostModel loaded = loaded_from(bytes);
+      EXPECT_EQ(saved_bytes(loaded), bytes);
       EXPECT_EQ(loaded.id(), model.id());
       EXPECT_EQ(loaded.feature_use(), model.feature_use());
       const ScoreMatrix before = model.score(data, model.rounds(), context);
@@ -365,21 +374,18 @@ TEST(AdaBoost, SavesAndLoads) {
   }
 }
 
-TEST(AdaBoost, DamagedFilesAreRefused) {
-  const test::ScratchDirectory scratch;
+TEST(AdaBoost, DamagedBytesAreRefused) {
   const Context context;
   const Dataset data = random_dataset(200, 9, 3, 5);
   AdaBoostOptions options = with({{"bandit", "exp3g"}, {"iterations", "5"}});
-  train_adaboost(data, options, context).save(scratch / "good.tmx");
-  const Artifact good = read_artifact(scratch / "good.tmx");
+  const std::vector<uint8_t> good = saved_bytes(train_adaboost(data, options, context));
   size_t refused = 0;
-  // A payload that was changed before it was sealed passes the checksum; it is refused or harmless.
-  for (size_t at = 0; at < good.payload.size(); ++at) {
-    std::vector<uint8_t> payload = good.payload;
-    payload[at] = static_cast<uint8_t>(payload[at] ^ 0xff);
-    write_artifact(scratch / "bad.tmx", AdaBoostModel::kKind, good.version, payload, Compression::kNone);
+  // A changed byte is refused or harmless.
+  for (size_t at = 0; at < good.size(); ++at) {
+    std::vector<uint8_t> bytes = good;
+    bytes[at] = static_cast<uint8_t>(bytes[at] ^ 0xff);
     try {
-      const AdaBoostModel model = AdaBoostModel::load(scratch / "bad.tmx");
+      const AdaBoostModel model = loaded_from(bytes);
       if (model.features() == data.features()) model.score(data, model.rounds(), context);
     } catch (const InputError&) {
       ++refused;
@@ -387,12 +393,8 @@ TEST(AdaBoost, DamagedFilesAreRefused) {
     at += at / 64;
   }
   EXPECT_GT(refused, 20U);
-  for (size_t size = 0; size < good.payload.size(); size += 97) {
-    write_artifact(scratch / "bad.tmx", AdaBoostModel::kKind, good.version,
-                   std::span<const uint8_t>(good.payload).first(size), Compression::kNone);
-    EXPECT_THROW(AdaBoostModel::load(scratch / "bad.tmx"), InputError);
-  }
-  EXPECT_THROW(AdaBoostModel::load(scratch / "missing.tmx"), InputError);
+  for (size_t size = 0; size < good.size(); size += 97)
+    EXPECT_THROW(loaded_from(std::span(good).first(size)), InputError);
 }
 
 // ---- Corners.
@@ -473,12 +475,6 @@ TEST(AdaBoost, TheEdgeIsThatOfTheFloatWeightsOnManyDocuments) {
     EXPECT_NEAR(model.round(t).normalizer, std::sqrt(1 - std::pow(model.round(t).edge, 2)), 1e-5);
 }
 
-TEST(AdaBoost, DefaultCheckpoints) {
-  EXPECT_THAT(default_checkpoints(1000), testing::ElementsAre(10, 20, 50, 100, 200, 500, 1000));
-  EXPECT_THAT(default_checkpoints(60), testing::ElementsAre(10, 20, 50, 60));
-  EXPECT_THAT(default_checkpoints(5), testing::ElementsAre(5));
-}
-
 TEST(AdaBoost, TheBanditLearnsWhichFeaturesMatter) {
   const Context context(2, 4);
   // Features 0 and 1 carry the labels, 30 others nothing.
@@ -486,7 +482,7 @@ TEST(AdaBoost, TheBanditLearnsWhichFeaturesMatter) {
   for (const char* base : {"stump", "tree", "product"}) {
     const AdaBoostModel model =
         train_adaboost(data, with({{"base", base}, {"bandit", "exp3g"}, {"iterations", "100"}}), context);
-    const std::vector<double> p = model.bandit_probabilities();
+    const std::vector<float> p = model.bandit_samples().back().probabilities;
     EXPECT_GT(p[0] + p[1], 2 * 2.0 / 32) << base << ": twice the share that they began with";
     EXPECT_EQ(model.bandit_samples().back().round, 100);
   }

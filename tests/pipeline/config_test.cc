@@ -73,7 +73,7 @@ TEST(Config, DefaultsAreThoseOfTheStructs) {
   EXPECT_EQ(config.data.synthetic.folds, 1);
   ASSERT_EQ(config.learners.size(), 1U);
   EXPECT_EQ(config.learners[0].family(), "svm");
-  EXPECT_EQ(config.learners[0].C.size(), 8U);
+  EXPECT_EQ(config.learners[0].points().size(), 8U);
   EXPECT_EQ(config.learners[0].bags, 1);
   EXPECT_EQ(config.calibrate.cpc, CalibrateConfig().cpc);
   EXPECT_EQ(config.mix.c_to, MixOptions().c_to);
@@ -86,17 +86,15 @@ TEST(Config, AListOfAnOptionIsAGrid) {
   const Config config = parse(kFull);
   ASSERT_EQ(config.learners.size(), 5U);
   std::vector<std::string> points;
-  for (const LearnerSpec& spec : config.learners)
-    points.push_back(fmt::format("{} {} {}", spec.type, spec.boosting.leaves, spec.boosting.shrinkage));
+  for (const LearnerSpec& spec : config.learners) points.push_back(spec.title());
   EXPECT_THAT(points,
-              testing::UnorderedElementsAre("adaboost_mh 4 0.1", "adaboost_mh 4 0.2", "adaboost_mh 8 0.1",
-                                            "adaboost_mh 8 0.2", testing::StartsWith("svm")));
+              testing::UnorderedElementsAre("tree leaves=4", "tree leaves=4 shrinkage=0.2", "tree leaves=8",
+                                            "tree leaves=8 shrinkage=0.2", testing::StartsWith("svm")));
   for (size_t i = 0; i < 4; ++i) {
     EXPECT_EQ(config.learners[i].bags, 2);
-    EXPECT_EQ(config.learners[i].boosting.iterations, 20);
-    EXPECT_THAT(config.learners[i].checkpoints, ElementsAre(5, 10));
+    EXPECT_THAT(config.learners[i].lengths, ElementsAre(5, 10, 20));
   }
-  EXPECT_THAT(config.learners[4].C, ElementsAre(1e-3, 0.1));
+  EXPECT_THAT(config.learners[4].points(), ElementsAre(Point{0, "C=0.001"}, Point{0, "C=0.1"}));
   EXPECT_EQ(config.mix.k, 5);
   EXPECT_EQ(config.engine.slurm.cpus, 2);
 }
@@ -167,7 +165,7 @@ TEST(Config, MistakesHaveThePlaceTheKeyAndWhatIsExpected) {
       {"iterations: 20", "iterations: 0", "c.yaml:10:", "learners.0.iterations: "},
       {"iterations: 20", "iterations: 2.5", "c.yaml:10:", "2.5"},
       {"iterations: 20", "iterations: []", "c.yaml:10:", "learners.0.iterations: "},
-      {"leaves: [4, 8]", "leaves: [4, 4]", "c.yaml:10:", "the same learner twice"},
+      {"leaves: [4, 8]", "leaves: [4, 4]", "c.yaml:10:", "occurs twice"},
       {"leaves: [4, 8]", "leaves: [4, [8]]", "c.yaml:10:", "plain values"},
       {"type: svm,", "type: svn,", "c.yaml:11:12: learners.1.type: ", "did you mean 'svm'"},
       {"C: [1e-3, 0.1]", "C: []", "c.yaml:11:", "learners.1.C: "},

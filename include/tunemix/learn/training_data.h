@@ -68,4 +68,7 @@ class TrainingData {
   std::vector<double> grades_;
 };
 
+// Throws InputError where all documents have the same label: there is nothing to learn.
+void expect_several_labels(const Dataset& data);
+
 }  // namespace tunemix
