@@ -119,7 +119,7 @@ void histogram(benchmark::State& state) {
   const Dataset data = web_like(100000, 136);
   const BinCuts cuts = find_cuts(data, 255, context);
   const BinnedDataset bins(data, cuts, BinLayout::kPanels, context);
-  const trees::WeightTable weights(data.labels(), 5, InitialWeights::kExponential, context);
+  const trees::WeightTable weights(data.labels(), {}, 5, InitialWeights::kExponential, context);
   const auto kind = state.range(0) == 0 ? trees::RowKind::kSigned : trees::RowKind::kSplit;
   trees::Searcher searcher(bins, cuts, weights, kind, nullptr, 0, nullptr, context);
   const trees::Criterion criterion = {

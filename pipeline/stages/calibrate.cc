@@ -40,9 +40,7 @@ void run_calibrate_job(const Plan& plan, const TrainJob& job, const FoldInfo& in
     model.test.expect_data(info.test.fingerprint);
     const CalibrationInput input{model.calibration, calibration.labels, calibration.queries, grades,
                                  model.range};
-    const uint64_t seed = derive_seed(
-        plan.job_seed(job), fmt::format("calibrate/{}/{}", model.point.length,
-                                        model.point.label.empty() ? "0" : model.point.label.substr(2)));
+    const uint64_t seed = derive_seed(plan.job_seed(job), "calibrate/" + model.point.name());
     for (const Calibrator& calibrator : fit_calibrators(specs, input, CalibrationOptions{}, seed, context)) {
       for (const std::string& warning : calibrator.report().warnings)
         context.log(LogLevel::kDebug, fmt::format("{}: {}: {}", job.name, calibrator.spec().name(), warning));

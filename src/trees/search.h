@@ -32,6 +32,12 @@ class Searcher {
   const Kernels& kernels() const { return *kernels_; }
   const Context& context() const { return context_; }
   bool has_bandit() const { return bandit_ != nullptr; }
+  // All documents that are trained on.
+  Documents root() const {
+    const std::span<const uint32_t> trained = weights_.trained();
+    return trained.empty() ? Documents{nullptr, weights_.documents()}
+                           : Documents{trained.data(), trained.size()};
+  }
   // int32 of the histograms of all features: open, and packed.
   size_t open_size() const { return tiles() * 8 * kernels_->open_size(); }
   size_t packed_size() const { return packed_begin_.back() + kernels_->lanes(); }

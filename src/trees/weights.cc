@@ -23,7 +23,7 @@ double sum_of(const float* weights, size_t count) {
 template <size_t K>
 void multiply(const float* factors, const uint8_t* leaf, const uint8_t* label, float* weights, size_t count) {
   for (size_t i = 0; i < count; ++i) {
-    const float* f = factors + (leaf[i] * K + label[i]) * K;
+    const float* f = factors + (leaf[i] * (K + 1) + label[i]) * K;
     float* w = weights + i * K;
     for (size_t l = 0; l < K; ++l) {
       const float product = w[l] * f[l];
@@ -51,18 +51,26 @@ std::vector<double> document_weights(std::span<const int32_t> labels, size_t num
   return share;
 }
 
-WeightTable::WeightTable(std::span<const int32_t> labels, size_t num_labels, InitialWeights kind,
-                         const Context& context)
+WeightTable::WeightTable(std::span<const int32_t> labels, std::span<const uint32_t> documents,
+                         size_t num_labels, InitialWeights kind, const Context& context)
     : num_labels_(num_labels),
-      labels_(labels.begin(), labels.end()),
+      labels_(labels.size(), static_cast<uint8_t>(num_labels)),
+      trained_(documents.begin(), documents.end()),
       weights_(labels.size() * num_labels + padded_labels(num_labels), 0.0F) {
-  const std::vector<double> share = document_weights(labels, num_labels, kind);
-  for (size_t i = 0; i < labels_.size(); ++i) {
+  std::vector<int32_t> of_trained;
+  for (const uint32_t i : trained_) of_trained.push_back(labels[i]);
+  const std::vector<double> share =
+      document_weights(trained_.empty() ? labels : std::span<const int32_t>(of_trained), num_labels, kind);
+  const auto start = [&](size_t i) {
+    labels_[i] = static_cast<uint8_t>(labels[i]);
     const double half = share[labels_[i]] / 2;
     for (size_t l = 0; l < num_labels; ++l)
       weights_[i * num_labels + l] =
           static_cast<float>(l == labels_[i] ? half : half / static_cast<double>(num_labels - 1));
-  }
+  };
+  if (trained_.empty())
+    for (size_t i = 0; i < labels.size(); ++i) start(i);
+  for (const uint32_t i : trained_) start(i);
   sum_ = add_up(context);
 }
 
@@ -83,7 +91,8 @@ double WeightTable::add_up(size_t begin, size_t count) const {
 
 std::vector<float> WeightTable::factors(const BoostRound& round, double shrinkage, double sum_before) const {
   const size_t leaves = round.leaves();
-  std::vector<float> table(leaves * num_labels_ * num_labels_);
+  // By leaf and label; the last row, of documents without weight, is 0.
+  std::vector<float> table(leaves * (num_labels_ + 1) * num_labels_);
   for (size_t leaf = 0; leaf < leaves; ++leaf)
     for (size_t l = 0; l < num_labels_; ++l) {
       const double vote = round.values.empty() ? ((round.votes[leaf] >> l & 1) != 0 ? 1.0 : -1.0)
@@ -92,7 +101,7 @@ std::vector<float> WeightTable::factors(const BoostRound& round, double shrinkag
       const auto right = static_cast<float>(std::exp(-h) / sum_before);
       const auto wrong = static_cast<float>(std::exp(h) / sum_before);
       for (size_t label = 0; label < num_labels_; ++label)
-        table[(leaf * num_labels_ + label) * num_labels_ + l] = label == l ? right : wrong;
+        table[(leaf * (num_labels_ + 1) + label) * num_labels_ + l] = label == l ? right : wrong;
     }
   return table;
 }

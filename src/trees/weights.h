@@ -47,16 +47,19 @@ std::vector<double> document_weights(std::span<const int32_t> labels, size_t num
 
 class WeightTable {
  public:
-  WeightTable(std::span<const int32_t> labels, size_t num_labels, InitialWeights kind,
-              const Context& context);
+  // `documents`: those that are trained on, by their numbers; empty: all. The others have no weight.
+  WeightTable(std::span<const int32_t> labels, std::span<const uint32_t> documents, size_t num_labels,
+              InitialWeights kind, const Context& context);
 
   size_t documents() const { return labels_.size(); }
+  // The numbers of the documents that are trained on; empty: all of them.
+  std::span<const uint32_t> trained() const { return trained_; }
   size_t labels() const { return num_labels_; }
   // Readable for padded_labels() floats.
   const float* row(size_t document) const { return weights_.data() + document * num_labels_; }
   float* row(size_t document) { return weights_.data() + document * num_labels_; }
   std::span<const float> values() const { return {weights_.data(), documents() * num_labels_}; }
-  const uint8_t* label() const { return labels_.data(); }
+  const uint8_t* label() const { return labels_.data(); }  // labels() for a document without weight
   double sum() const { return sum_; }
 
   // w *= exp(-h y) / sum for documents in `leaf` of the round; sets the new sum and the round's normalizer.
@@ -75,6 +78,7 @@ class WeightTable {
 
   size_t num_labels_;
   std::vector<uint8_t> labels_;
+  std::vector<uint32_t> trained_;
   AlignedVector<float> weights_;
   double sum_ = 0;
 };

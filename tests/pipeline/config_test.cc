@@ -73,7 +73,7 @@ TEST(Config, DefaultsAreThoseOfTheStructs) {
   EXPECT_EQ(config.data.synthetic.folds, 1);
   ASSERT_EQ(config.learners.size(), 1U);
   EXPECT_EQ(config.learners[0].family(), "svm");
-  EXPECT_EQ(config.learners[0].points().size(), 8U);
+  EXPECT_EQ(config.learners[0].points().size(), 6U);
   EXPECT_EQ(config.learners[0].bags, 1);
   EXPECT_EQ(config.calibrate.cpc, CalibrateConfig().cpc);
   EXPECT_EQ(config.mix.c_to, MixOptions().c_to);

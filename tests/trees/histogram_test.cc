@@ -49,7 +49,7 @@ struct Case {
 
   explicit Case(size_t labels)
       : data(labelled(labels)),
-        weights(data.labels(), labels, InitialWeights::kExponential, context),
+        weights(data.labels(), {}, labels, InitialWeights::kExponential, context),
         columns(8, std::vector<uint8_t>(data.documents())),
         tile(data.documents() * 8) {
     Random random(labels);

@@ -13,6 +13,7 @@
 #include "tunemix/data/binning.h"
 #include "tunemix/data/dataset.h"
 #include "tunemix/data/score_matrix.h"
+#include "tunemix/learn/training_data.h"
 #include "tunemix/trees/bandit.h"
 #include "tunemix/trees/round.h"
 
@@ -65,8 +66,8 @@ class AdaBoostModel {
   uint64_t seed() const { return seed_; }
   std::vector<size_t> feature_use() const;  // how many cuts each feature has
   const std::vector<BanditSample>& bandit_samples() const { return bandit_samples_; }
-  double error_bound(int rounds) const;              // the product of the first normalizers
-  double alpha_sum(int rounds) const;  // R of the `shift` calibration: the largest |f_l| there can be
+  double error_bound(int rounds) const;  // the product of the first normalizers
+  double alpha_sum(int rounds) const;    // R of the `shift` calibration: the largest |f_l| there can be
 
   // f_l(x) after the first `rounds` rounds. Throws InputError when the data has another number of features.
   ScoreMatrix score(const Dataset& data, int rounds, const Context& context) const;
@@ -99,6 +100,10 @@ class AdaBoostModel {
 // run that had all the rounds from the start.
 class AdaBoostTrainer {
  public:
+  // The data outlives the trainer.
+  AdaBoostTrainer(const TrainingData& data, const AdaBoostOptions& options, const Context& context);
+  AdaBoostTrainer(const TrainingData& data, BinaryReader& state, const Context& context);
+  // The same on all documents of a data set.
   AdaBoostTrainer(const Dataset& train, const AdaBoostOptions& options, const Context& context);
   AdaBoostTrainer(const Dataset& train, BinaryReader& state, const Context& context);
   ~AdaBoostTrainer();
@@ -119,12 +124,17 @@ class AdaBoostTrainer {
   size_t follow(const Dataset& data);
   const ScoreMatrix& scores(size_t followed);
   size_t labels() const;
-  std::span<const float> weights() const;  // documents x labels, of sum weight_sum()
+  // All documents x labels, of sum weight_sum(); of those that are not trained on next to nothing.
+  std::span<const float> weights() const;
   double weight_sum() const;
   double seconds_binning() const;
 
  private:
+  void resume(const TrainingData& data, BinaryReader& state, const Context& context);
+
+  struct WholeData;
   struct Impl;
+  std::unique_ptr<WholeData> whole_;
   std::unique_ptr<Impl> impl_;
 };
 

@@ -115,7 +115,7 @@ class LearnedAdaBoost final : public Model {
 class AdaBoostRun final : public Trainer {
  public:
   AdaBoostRun(const TrainingRequest& request, BinaryReader* state, const Context& context)
-      : data_(request.data.select()), lengths_(request.lengths), context_(context) {
+      : data_(request.data), lengths_(request.lengths), context_(context) {
     options_ = parse_settings(adaboost_option_table(), request.settings);
     options_.labels = request.data.label_count();
     options_.iterations = static_cast<int>(lengths_.back());
@@ -141,15 +141,16 @@ class AdaBoostRun final : public Trainer {
 
   Facts facts() const override {
     const AdaBoostModel model = trainer_->model();
-    const ScoreMatrix scores = model.score(data_, model.rounds(), context_);
+    const Dataset documents = data_.select();
+    const ScoreMatrix scores = model.score(documents, model.rounds(), context_);
     return {{"seconds.bin", trainer_->seconds_binning()},
             {"rounds", static_cast<int64_t>(model.rounds())},
-            {"hamming_error", hamming_error(scores, data_.labels(), options_.weights)},
+            {"hamming_error", hamming_error(scores, documents.labels(), options_.weights)},
             {"error_bound", model.error_bound(model.rounds())}};
   }
 
  private:
-  Dataset data_;
+  const TrainingData& data_;
   std::vector<int64_t> lengths_;
   const Context& context_;
   AdaBoostOptions options_;

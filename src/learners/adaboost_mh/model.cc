@@ -172,8 +172,8 @@ std::vector<ScoreMatrix> AdaBoostModel::score(const Dataset& data, std::span<con
   trees::expect_features(data, features());
   for (size_t c = 0; c < checkpoints.size(); ++c)
     if (checkpoints[c] < 0 || checkpoints[c] > rounds() || (c > 0 && checkpoints[c] < checkpoints[c - 1]))
-      throw_input("{} rounds were asked for; the model has {} (and checkpoints ascend)",
-                  checkpoints[c], rounds());
+      throw_input("{} rounds were asked for; the model has {} (and checkpoints ascend)", checkpoints[c],
+                  rounds());
   std::vector<ScoreMatrix> out(checkpoints.size(),
                                ScoreMatrix(data.documents(), labels_, data.fingerprint(), id_));
   trees::add_scores(cuts_, rounds_, options_.shrinkage, data, nullptr, checkpoints, out, context);

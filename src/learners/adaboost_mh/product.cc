@@ -31,7 +31,7 @@ class ProductLearner final : public RoundLearner {
         if (term) xor_failing(searcher_.bins(), *term, leaf, searcher_.context());
       };
       toggle();  // `leaf` is now the product of the other terms
-      const Documents documents = {nullptr, leaf.size()};
+      const Documents documents = searcher_.root();
       const FoundCut found =
           full ? searcher_.search_all(documents, leaf.data(), criterion, nullptr, nullptr).first
                : searcher_.search(documents, leaf.data(), criterion);

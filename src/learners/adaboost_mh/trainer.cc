@@ -15,7 +15,8 @@ namespace {
 constexpr double kLeastEdge = 1e-8;     // nothing but rounding is left below it
 constexpr double kMostEdge = 1 - 1e-6;  // keeps the alpha of a perfect learner finite
 
-size_t count_labels(const Dataset& data, int wanted) {
+size_t count_labels(const TrainingData& training, int wanted) {
+  const Dataset& data = training.all();
   const size_t present = static_cast<size_t>(data.max_label()) + 1;
   const size_t labels = wanted > 0 ? static_cast<size_t>(wanted) : present;
   if (present > labels) throw_input("the data has label {}; labels is {}", data.max_label(), labels);
@@ -26,8 +27,9 @@ size_t count_labels(const Dataset& data, int wanted) {
   return labels;
 }
 
-void check_size(const Dataset& data, size_t labels) {
-  if (data.documents() == 0 || data.features() == 0)
+void check_size(const TrainingData& training, size_t labels) {
+  const Dataset& data = training.all();
+  if (training.documents().empty() || data.features() == 0)
     throw InputError("boosting needs at least one document and one feature");
   // Sums of fixed-point weights must fit into 31 bits even where every pair is rounded up.
   if (data.documents() > (size_t{1} << 30) / labels)
@@ -58,32 +60,38 @@ std::string run_id(AdaBoostOptions options, size_t labels, const Hash128& data, 
 }  // namespace
 
 struct AdaBoostTrainer::Impl {
-  Impl(const Dataset& train, const AdaBoostOptions& given, uint64_t run_seed, const Context& ctx)
-      : data(train),
+  Impl(const TrainingData& train, const AdaBoostOptions& given, uint64_t run_seed, const Context& ctx)
+      : data(train.all()),
         options(given),
         context(ctx),
         labels(count_labels(train, given.labels)),
         seed(run_seed),
-        id(run_id(given, labels, train.fingerprint(), run_seed)),
+        trained_on(train.fingerprint()),
+        id(run_id(given, labels, trained_on, run_seed)),
         random(run_seed, "adaboost_mh") {
     check_size(train, labels);
     Timer timer;
-    cuts = find_cuts(train, static_cast<size_t>(options.max_bins), ctx);
+    const auto max_bins = static_cast<size_t>(options.max_bins);
     const BinLayout layout = options.bandit == BanditKind::kNone ? BinLayout::kPanels : BinLayout::kColumns;
-    bins = std::make_unique<BinnedDataset>(train, cuts, layout, ctx);
+    shared_cuts = train.cache().cuts(max_bins, ctx);
+    bins = train.cache().bins(max_bins, layout, ctx);
     seconds_binning = timer.seconds();
-    weights = std::make_unique<trees::WeightTable>(train.labels(), labels, options.weights, ctx);
+    weights = std::make_unique<trees::WeightTable>(
+        data.labels(), train.is_all() ? std::span<const uint32_t>() : train.documents(), labels,
+        options.weights, ctx);
     if (options.bandit != BanditKind::kNone)
-      bandit = make_bandit(trees::bandit_options(options), train.features());
+      bandit = make_bandit(trees::bandit_options(options), data.features());
     searcher =
-        std::make_unique<trees::Searcher>(*bins, cuts, *weights, trees::rows_needed(options), bandit.get(),
+        std::make_unique<trees::Searcher>(*bins, cuts(), *weights, trees::rows_needed(options), bandit.get(),
                                           static_cast<size_t>(options.arms_per_pull), &random, ctx);
     const int terms = options.base == BaseLearner::kStump ? 1 : options.terms;
     learner = options.base == BaseLearner::kTree
                   ? trees::make_tree_learner(options, *searcher)
                   : trees::make_product_learner(terms, options.passes, *searcher);
-    leaf.resize(train.documents());
+    leaf.resize(data.documents());
   }
+
+  const BinCuts& cuts() const { return *shared_cuts; }
 
   bool add_round() {
     replay();
@@ -120,7 +128,7 @@ struct AdaBoostTrainer::Impl {
         factors.push_back(weights->factors(round, options.shrinkage, weights->sum()));
         weights->set_sum(round.normalizer);
       }
-      const trees::BlockScorer scorer(cuts, chunk);
+      const trees::BlockScorer scorer(cuts(), chunk);
       parallel_blocks(context.pool(), data.documents(), trees::BlockScorer::kBlock,
                       [&](size_t begin, size_t end) {
                         AlignedVector<int8_t> columns(scorer.columns_size());
@@ -145,9 +153,10 @@ struct AdaBoostTrainer::Impl {
   const Context& context;
   size_t labels;
   uint64_t seed;
+  Hash128 trained_on;
   std::string id;
-  BinCuts cuts;
-  std::unique_ptr<BinnedDataset> bins;
+  std::shared_ptr<const BinCuts> shared_cuts;
+  std::shared_ptr<const BinnedDataset> bins;
   double seconds_binning = 0;
   std::unique_ptr<trees::WeightTable> weights;
   std::unique_ptr<Bandit> bandit;
@@ -162,10 +171,31 @@ struct AdaBoostTrainer::Impl {
   std::vector<Followed> followed;
 };
 
-AdaBoostTrainer::AdaBoostTrainer(const Dataset& train, const AdaBoostOptions& options, const Context& context)
-    : impl_(std::make_unique<Impl>(train, options, context.seed(), context)) {}
+// All of a data set, with bins of its own.
+struct AdaBoostTrainer::WholeData {
+  explicit WholeData(const Dataset& data) : cache(data), all(cache) {}
+  BinCache cache;
+  TrainingData all;
+};
 
-AdaBoostTrainer::AdaBoostTrainer(const Dataset& train, BinaryReader& state, const Context& context) {
+AdaBoostTrainer::AdaBoostTrainer(const TrainingData& data, const AdaBoostOptions& options,
+                                 const Context& context)
+    : impl_(std::make_unique<Impl>(data, options, context.seed(), context)) {}
+
+AdaBoostTrainer::AdaBoostTrainer(const Dataset& train, const AdaBoostOptions& options, const Context& context)
+    : whole_(std::make_unique<WholeData>(train)),
+      impl_(std::make_unique<Impl>(whole_->all, options, context.seed(), context)) {}
+
+AdaBoostTrainer::AdaBoostTrainer(const Dataset& train, BinaryReader& state, const Context& context)
+    : whole_(std::make_unique<WholeData>(train)) {
+  resume(whole_->all, state, context);
+}
+
+AdaBoostTrainer::AdaBoostTrainer(const TrainingData& data, BinaryReader& state, const Context& context) {
+  resume(data, state, context);
+}
+
+void AdaBoostTrainer::resume(const TrainingData& train, BinaryReader& state, const Context& context) {
   const AdaBoostModel model = AdaBoostModel::load(state);
   if (train.fingerprint() != model.trained_on_)
     throw InputError("the model was trained on other data: only the same data can extend it");
@@ -174,7 +204,7 @@ AdaBoostTrainer::AdaBoostTrainer(const Dataset& train, BinaryReader& state, cons
   // The model numbers only the thresholds that it uses.
   for (BoostRound& round : impl_->rounds)
     for (Cut& cut : round.cuts) {
-      const std::span<const float> all = impl_->cuts.thresholds(cut.feature);
+      const std::span<const float> all = impl_->cuts().thresholds(cut.feature);
       const float threshold = model.threshold(cut);
       const auto at = std::lower_bound(all.begin(), all.end(), threshold);
       if (at == all.end() || *at != threshold)
@@ -236,20 +266,20 @@ AdaBoostModel AdaBoostTrainer::model(int iterations) const {
   model.finished_ = impl_->finished;
   model.bandit_samples_ = impl_->samples;
   model.seed_ = impl_->seed;
-  model.trained_on_ = impl_->data.fingerprint();
+  model.trained_on_ = impl_->trained_on;
   model.id_ = impl_->id;
 
   // Keep and number only the thresholds in use.
-  std::vector<std::array<bool, 256>> used(impl_->cuts.features(), std::array<bool, 256>{});
+  std::vector<std::array<bool, 256>> used(impl_->cuts().features(), std::array<bool, 256>{});
   for (const BoostRound& round : impl_->rounds)
     for (const Cut& cut : round.cuts) used[cut.feature][cut.bin] = true;
   std::vector<std::vector<float>> thresholds(used.size());
   std::vector<std::array<uint8_t, 256>> number(used.size());
   for (size_t j = 0; j < used.size(); ++j)
-    for (size_t b = 0; b < impl_->cuts.thresholds(j).size(); ++b)
+    for (size_t b = 0; b < impl_->cuts().thresholds(j).size(); ++b)
       if (used[j][b]) {
         number[j][b] = static_cast<uint8_t>(thresholds[j].size());
-        thresholds[j].push_back(impl_->cuts.thresholds(j)[b]);
+        thresholds[j].push_back(impl_->cuts().thresholds(j)[b]);
       }
   for (BoostRound& round : model.rounds_)
     for (Cut& cut : round.cuts) cut.bin = number[cut.feature][cut.bin];
@@ -269,7 +299,7 @@ const ScoreMatrix& AdaBoostTrainer::scores(size_t followed) {
   const std::span<const BoostRound> due(impl_->rounds.data() + set.applied,
                                         impl_->rounds.size() - set.applied);
   const int checkpoints[1] = {static_cast<int>(due.size())};
-  trees::add_scores(impl_->cuts, due, impl_->options.shrinkage, *set.data, &set.scores, checkpoints,
+  trees::add_scores(impl_->cuts(), due, impl_->options.shrinkage, *set.data, &set.scores, checkpoints,
                     std::span(&set.scores, 1), impl_->context);
   set.applied = impl_->rounds.size();
   return set.scores;

@@ -37,7 +37,7 @@ class HistogramSlots {
 struct Leaf {
   size_t begin = 0;  // its documents are order[buffer][begin..begin+count)
   size_t count = 0;
-  int buffer = -1;  // -1: all documents in their own order
+  int buffer = -1;  // -1: all that are trained on, in their own order
   Sums total = {};
   FoundCut best;
   double gain = 0;  // of splitting at `best`; 0 where that is not worth it
@@ -54,7 +54,7 @@ class TreeLearner final : public RoundLearner {
   BoostRound fit(bool full, std::span<uint8_t> leaf) override {
     full_ = full || !searcher_.has_bandit();
     leaves_.assign(1, Leaf());
-    leaves_[0].count = leaf.size();
+    leaves_[0].count = searcher_.root().count;
     passes_ = leaf;  // its bytes are free until the leaves are known
     criterion_ = {options_.growth == Growth::kEnergy ? CriterionKind::kEnergy : CriterionKind::kEdge, false,
                   0};
@@ -91,7 +91,8 @@ class TreeLearner final : public RoundLearner {
   }
 
   Documents documents(const Leaf& leaf) const {
-    return {leaf.buffer < 0 ? nullptr : order_[leaf.buffer].data() + leaf.begin, leaf.count};
+    if (leaf.buffer < 0) return searcher_.root();
+    return {order_[leaf.buffer].data() + leaf.begin, leaf.count};
   }
 
   void search_root() {
@@ -178,7 +179,7 @@ class TreeLearner final : public RoundLearner {
     const std::array<uint8_t, 256> byte_passes = place.above(cut.bin);
     const uint32_t* from = documents(below).index;
     const int to_buffer = below.buffer == 0 ? 1 : 0;
-    if (order_[to_buffer].empty()) order_[to_buffer].resize(searcher_.bins().documents());
+    if (order_[to_buffer].empty()) order_[to_buffer].resize(searcher_.root().count);
     uint32_t* to = order_[to_buffer].data() + below.begin;
     uint8_t* passes = passes_.data() + below.begin;
     const auto document = [&](size_t k) { return from == nullptr ? static_cast<uint32_t>(k) : from[k]; };
