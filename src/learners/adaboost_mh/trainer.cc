@@ -182,6 +182,7 @@ AdaBoostTrainer::AdaBoostTrainer(const Dataset& train, const AdaBoostModel& mode
   if (impl_->bandit) {
     BinaryReader in(model.bandit_state_, "the bandit's state");
     impl_->bandit->load(in);
+    impl_->searcher->gain_scale().load(in);
   }
   impl_->replay();
 }
@@ -222,6 +223,7 @@ AdaBoostModel AdaBoostTrainer::model(int iterations) const {
   if (impl_->bandit) {
     BinaryWriter out;
     impl_->bandit->save(out);
+    impl_->searcher->gain_scale().save(out);
     model.bandit_state_.assign(out.bytes().begin(), out.bytes().end());
   }
   model.random_state_ = impl_->random.state();
