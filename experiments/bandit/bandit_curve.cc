@@ -1,8 +1,12 @@
-// Validation NDCG@10 over training seconds, full search against bandits, on a LETOR fold. Prints CSV.
+// Error bound and validation NDCG@10 over rounds and training seconds: full search, random features, bandits.
+// Prints CSV.
 #include <ctime>
 #include <iostream>
+#include <map>
 
+#include "tunemix/core/text.h"
 #include "tunemix/data/letor_reader.h"
+#include "tunemix/data/synthetic.h"
 #include "tunemix/learners/adaboost_mh.h"
 #include "tunemix/metric/selection.h"
 
@@ -32,27 +36,79 @@ std::vector<float> expected_grades(const ScoreMatrix& scores, double alpha_sum,
   return result;
 }
 
-void run(const Dataset& train, const Dataset& valid, const std::string& base, const std::string& bandit,
-         int iterations, uint64_t seed) {
+struct Problem {
+  Dataset train;
+  Dataset valid;
+};
+
+Problem read_problem(const std::filesystem::path& train, const std::filesystem::path& valid,
+                     const Context& context) {
+  LetorOptions reading;
+  Dataset first = read_letor(train, reading, context);
+  reading.num_features = first.features();
+  return {std::move(first), read_letor(valid, reading, context)};
+}
+
+// Seeds 1 and 2; the validation part is half as large.
+Problem make_problem(SyntheticOptions options, const Context& context) {
+  Dataset train = make_synthetic(options, context);
+  options.queries /= 2;
+  options.seed = 2;
+  return {std::move(train), make_synthetic(options, context)};
+}
+
+// useful: 1000 features of which 30 matter; mslr10k: the first queries of the preset; a directory with S1..S5
+// (fold 1), with train.txt and vali.txt, or with train.txt and test.txt, where every fourth query validates.
+Problem load(const std::string& name, const Context& context) {
+  SyntheticOptions synthetic = synthetic_preset("mslr10k");
+  synthetic.queries = 300;
+  if (name == "mslr10k") return make_problem(synthetic, context);
+  if (name == "useful") {
+    synthetic.queries = 150;
+    synthetic.features = 1000;
+    synthetic.useful = 30;
+    return make_problem(synthetic, context);
+  }
+  const std::filesystem::path root = name;
+  if (std::filesystem::exists(root / "S1.txt")) {
+    const std::vector<std::filesystem::path> parts = {root / "S1.txt", root / "S2.txt", root / "S3.txt"};
+    LetorOptions reading;
+    Dataset train = read_letor(parts, reading, context);
+    reading.num_features = train.features();
+    return {std::move(train), read_letor(root / "S4.txt", reading, context)};
+  }
+  if (std::filesystem::exists(root / "vali.txt"))
+    return read_problem(root / "train.txt", root / "vali.txt", context);
+  const Dataset all = read_letor(root / "train.txt", {}, context);
+  std::vector<size_t> train;
+  std::vector<size_t> valid;
+  for (size_t q = 0; q < all.queries().size(); ++q) (q % 4 == 3 ? valid : train).push_back(q);
+  return {all.select_queries(train), all.select_queries(valid)};
+}
+
+void run(const Problem& problem, const std::map<std::string, std::string>& settings, int iterations,
+         uint64_t seed, const std::string& label) {
   const Context context(1, seed);
   AdaBoostOptions options;
-  for (const auto& [key, value] : std::vector<std::pair<std::string, std::string>>{
-           {"base", base}, {"bandit", bandit}, {"shrinkage", "0.1"}})
-    adaboost_option_table().set(options, key, value);
-  const std::vector<double> grades = exponential_grades(train.max_label() + 1);
-  const SelectionMetric ndcg(valid.queries(), valid.labels(), grades, 10);
-  AdaBoostTrainer trainer(train, options, context);
-  const size_t followed = trainer.follow(valid);
+  for (const auto& [key, value] : settings) adaboost_option_table().set(options, key, value);
+  const std::vector<double> grades = exponential_grades(problem.train.max_label() + 1);
+  const SelectionMetric ndcg(problem.valid.queries(), problem.valid.labels(), grades, 10);
+  AdaBoostTrainer trainer(problem.train, options, context);
+  const size_t followed = trainer.follow(problem.valid);
   double seconds = 0;
   for (const int checkpoint : default_checkpoints(iterations)) {
     const double start = cpu_seconds();
     trainer.step(checkpoint - trainer.rounds());
     seconds += cpu_seconds() - start;
     const ScoreMatrix& scores = trainer.scores(followed);
-    const double alpha_sum = trainer.model().alpha_sum(trainer.rounds());
-    std::cout << base << ',' << bandit << ',' << seed << ',' << trainer.rounds() << ',' << seconds << ','
-              << ndcg(expected_grades(scores, alpha_sum, grades)) << '\n';
+    const AdaBoostModel model = trainer.model();
+    const std::vector<double> p = model.bandit_probabilities();
+    fmt::print("{},{},{},{:.4f},{:.5f},{:.5f},{:.4f}\n", label, seed, trainer.rounds(), seconds,
+               model.error_bound(trainer.rounds()),
+               ndcg(expected_grades(scores, model.alpha_sum(trainer.rounds()), grades)),
+               p.empty() ? 0 : *std::max_element(p.begin(), p.end()));
   }
+  std::cout.flush();
 }
 
 }  // namespace
@@ -60,22 +116,38 @@ void run(const Dataset& train, const Dataset& valid, const std::string& base, co
 
 int main(int argc, char** argv) {
   using namespace tunemix;
-  if (argc != 2) {
-    std::cerr << "usage: bandit_curve DIRECTORY-OF-S1..S5\n";
+  if (argc < 4) {
+    std::cerr << "usage: bandit_curve useful|mslr10k|DIRECTORY ROUNDS SEEDS [KEY=VALUE ...]\n"
+                 "a VALUE may be a list a,b,c; all combinations are run, the full search once\n";
     return 2;
   }
-  const std::filesystem::path root = argv[1];
-  const Context context;
-  const std::vector<std::filesystem::path> parts = {root / "S1.txt", root / "S2.txt", root / "S3.txt"};
-  LetorOptions reading;
-  const Dataset train = read_letor(parts, reading, context);
-  reading.num_features = train.features();
-  const Dataset valid = read_letor(root / "S4.txt", reading, context);
-  std::cout << "base,bandit,seed,rounds,cpu_seconds,ndcg10\n";
-  for (const char* base : {"stump", "tree", "product"}) {
-    run(train, valid, base, "none", 500, 1);
-    for (const uint64_t seed : {1, 2, 3}) run(train, valid, base, "exp3g", 500, seed);
-    run(train, valid, base, "random", 500, 1);
+  const std::string name = argv[1];
+  const Problem problem = load(name, Context(2));
+  const int rounds = std::stoi(argv[2]);
+  const uint64_t seeds = std::stoull(argv[3]);
+  std::vector<std::map<std::string, std::string>> all = {{{"shrinkage", "0.1"}}};
+  for (int a = 4; a < argc; ++a) {
+    const std::string text = argv[a];
+    const size_t equals = text.find('=');
+    const std::string key = text.substr(0, equals);
+    std::vector<std::map<std::string, std::string>> more;
+    for (const auto& settings : all)
+      for (size_t from = equals + 1; from <= text.size();) {
+        const size_t to = std::min(text.find(',', from), text.size());
+        more.push_back(settings);
+        more.back()[key] = text.substr(from, to - from);
+        from = to + 1;
+      }
+    all = std::move(more);
+  }
+  std::cout << "data,settings,seed,rounds,cpu_seconds,bound,ndcg10,largest_p\n";
+  for (const auto& settings : all) {
+    std::string label = std::filesystem::path(name).filename().string() + ",";
+    for (const auto& [key, value] : settings) label += key + "=" + value + " ";
+    label.pop_back();
+    const auto bandit = settings.find("bandit");
+    const bool full = bandit == settings.end() || bandit->second == "none";
+    for (uint64_t seed = 1; seed <= (full ? 1 : seeds); ++seed) run(problem, settings, rounds, seed, label);
   }
   return 0;
 }

@@ -13,6 +13,7 @@ struct SynthArguments {
   std::string preset = "quickstart";
   std::optional<size_t> queries;
   std::optional<size_t> features;
+  std::optional<size_t> useful;
   std::optional<int> labels;
   uint64_t seed = 1;
   std::string out;
@@ -22,6 +23,7 @@ int synth(const SynthArguments& arguments, const Program& program) {
   SyntheticOptions options = synthetic_preset(arguments.preset);
   if (arguments.queries) options.queries = *arguments.queries;
   if (arguments.features) options.features = *arguments.features;
+  if (arguments.useful) options.useful = *arguments.useful;
   if (arguments.labels) options.labels = *arguments.labels;
   options.seed = arguments.seed;
   const auto context = program.context(arguments.seed);
@@ -46,6 +48,10 @@ void add_synth_command(CLI::App& app, Program& program) {
   command->add_option("--queries", arguments->queries, "Number of queries, instead of the preset's")
       ->check(CLI::Range(size_t{1}, size_t{100000000}));
   command->add_option("--features", arguments->features, "Number of features, instead of the preset's")
+      ->check(CLI::Range(1, 10000));
+  command
+      ->add_option("--useful", arguments->useful,
+                   "Number of features that say something about their document; the others only look so")
       ->check(CLI::Range(1, 10000));
   command->add_option("--labels", arguments->labels, "Number of grades, instead of the preset's")
       ->check(CLI::Range(2, 5));

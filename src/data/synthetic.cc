@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 
 #include "data/letor_text.h"
 #include "data/text_sink.h"
@@ -107,7 +108,10 @@ class Generator {
       throw_input("mean_length is {}; expected 1 to 10000", options.mean_length);
     if (!(options.label_noise >= 0 && options.label_noise <= 100))
       throw_input("label_noise is {}; expected 0 to 100", options.label_noise);
+    if (options.useful > options.features)
+      throw_input("useful is {}; expected at most the {} features", options.useful, options.features);
     for (size_t j = 0; j < options.features; ++j) features_.push_back(describe(j));
+    if (options.useful > 0 && options.useful < options.features) choose_useful();
     find_thresholds();
   }
 
@@ -127,10 +131,9 @@ class Generator {
       const double score = relevance(query, z, random);
       labels[i] = static_cast<int32_t>(std::upper_bound(thresholds_.begin(), thresholds_.end(), score) -
                                        thresholds_.begin());
-      float* row = rows + i * features_.size();
-      for (size_t j = 0; j < features_.size(); ++j)
-        row[j] = draw_feature(features_[j], query, z, anchored, j > 0 ? row[j - 1] : 0.0F, random);
+      fill_row(query, z, anchored, random, rows + i * features_.size());
     }
+    if (!useless_.empty()) hide_useless(q, query, rows);
   }
 
   std::string name(size_t q, size_t i) const {
@@ -139,6 +142,37 @@ class Generator {
 
  private:
   static constexpr uint64_t kStructure = 2013;  // of all data, whatever the seed
+
+  void fill_row(const Query& query, const Latents& z, bool anchored, Random& random, float* row) const {
+    for (size_t j = 0; j < features_.size(); ++j)
+      row[j] = draw_feature(features_[j], query, z, anchored, j > 0 ? row[j - 1] : 0.0F, random);
+  }
+
+  // Useless features have the values of a document that is not there: the same look, and nothing to learn.
+  void hide_useless(size_t q, const Query& query, float* rows) const {
+    Random random(options_.seed, fmt::format("synthetic decoys {}", q));
+    std::vector<float> decoy(features_.size());
+    for (size_t i = 0; i < query.length; ++i) {
+      bool anchored = false;
+      const Latents z = draw_document(random, anchored);
+      fill_row(query, z, anchored, random, decoy.data());
+      for (const size_t j : useless_) rows[i * features_.size() + j] = decoy[j];
+    }
+  }
+
+  // Features that show something of the document come first among the useful ones.
+  void choose_useful() {
+    std::vector<size_t> order(features_.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    Random random(kStructure, "useful features");
+    random.shuffle(std::span(order));
+    std::stable_partition(order.begin(), order.end(), [&](size_t j) {
+      const Kind kind = features_[j].kind;
+      return kind != Kind::kQueryWords && kind != Kind::kQueryType && kind != Kind::kIrrelevant;
+    });
+    useless_.assign(order.begin() + static_cast<std::ptrdiff_t>(options_.useful), order.end());
+    std::sort(useless_.begin(), useless_.end());
+  }
 
   static Feature describe(size_t j) {
     Random random(kStructure, fmt::format("feature {}", j));
@@ -203,6 +237,7 @@ class Generator {
 
   SyntheticOptions options_;
   std::vector<Feature> features_;
+  std::vector<size_t> useless_;
   std::vector<double> thresholds_;
 };
 

@@ -59,23 +59,21 @@ bool contains(const std::vector<uint32_t>& drawn, size_t arm) {
   return std::find(drawn.begin(), drawn.end(), arm) != drawn.end();
 }
 
-// Draws arms one by one from `one_arm` until there are `count` different ones.
-template <typename OneArm>
-std::vector<uint32_t> draw_distinct(size_t arms, size_t count, OneArm one_arm) {
-  if (count >= arms) return all_arms(arms);
-  std::vector<uint32_t> drawn;
-  while (drawn.size() < count) {
-    const size_t arm = one_arm(drawn);
-    if (!contains(drawn, arm)) drawn.push_back(static_cast<uint32_t>(arm));
-  }
-  return drawn;
+// One of the arms that are not among `drawn`, each as likely.
+uint32_t any_other(size_t arms, const std::vector<uint32_t>& drawn, Random& random) {
+  auto arm = static_cast<uint32_t>(random.below(arms));
+  while (contains(drawn, arm)) arm = static_cast<uint32_t>(random.below(arms));
+  return arm;
 }
 
 class RandomBandit final : public Bandit {
  public:
   explicit RandomBandit(size_t arms) : Bandit(arms) {}
   std::vector<uint32_t> draw(size_t count, Random& random) override {
-    return draw_distinct(arms_, count, [&](const auto&) { return random.below(arms_); });
+    if (count >= arms_) return all_arms(arms_);
+    std::vector<uint32_t> drawn;
+    while (drawn.size() < count) drawn.push_back(any_other(arms_, drawn, random));
+    return drawn;
   }
   void reward(std::span<const uint32_t>, std::span<const double>) override {}
   std::vector<double> probabilities() const override {
@@ -85,55 +83,34 @@ class RandomBandit final : public Bandit {
   void load(BinaryReader&) override {}
 };
 
-// The Exp3 family (Auer et al. 2002): p = (1-g) w / sum w + g/A. Kept as ln w; the weights themselves are
-// relative to the largest and live in a prefix tree.
-class Exp3Bandit final : public Bandit {
+// Arms drawn by p = (1-g) w / sum w + g/A, several at a time without replacement: each draw is from the arms
+// that are left. Kept as ln w; the weights themselves are relative to the largest and live in a prefix tree.
+// The rules below differ in what a reward does to ln w.
+class SoftmaxBandit : public Bandit {
  public:
-  Exp3Bandit(const BanditOptions& options, size_t arms) : Bandit(arms), options_(options), log_(arms, 0.0) {
-    const double a = static_cast<double>(arms);
-    if (options.kind == BanditKind::kExp3P)
-      std::fill(log_.begin(), log_.end(),
-                options.confidence * options.exploration / 3 * std::sqrt(options.horizon / a));
-    settle();
-  }
-
   std::vector<uint32_t> draw(size_t count, Random& random) override {
+    if (count >= arms_) return all_arms(arms_);
+    std::vector<uint32_t> drawn = drawn_first(count);
     std::vector<double> weights;  // of the arms drawn so far, which weigh nothing until the draw is complete
-    std::vector<uint32_t> drawn = draw_distinct(arms_, count, [&](const std::vector<uint32_t>& before) {
-      if (!before.empty() && weights.size() < before.size()) {
-        weights.push_back(tree_[before.back()]);
-        tree_.set(before.back(), 0);
-      }
+    const auto set_aside = [&](uint32_t arm) {
+      weights.push_back(tree_[arm]);
+      tree_.set(arm, 0);
+    };
+    for (const uint32_t arm : drawn) set_aside(arm);
+    while (drawn.size() < count) {
       const double rest = tree_.total();
-      if (random.uniform() < options_.exploration || rest <= kNothing) return random.below(arms_);
-      return static_cast<uint64_t>(tree_.find(random.uniform() * rest));
-    });
-    for (size_t k = 0; k < weights.size(); ++k) tree_.set(drawn[k], weights[k]);
-    return drawn;
-  }
-
-  void reward(std::span<const uint32_t> arms, std::span<const double> rewards) override {
-    const double a = static_cast<double>(arms_);
-    std::vector<double> estimates(arms.size());
-    for (size_t k = 0; k < arms.size(); ++k) estimates[k] = rewards[k] / chance(arms[k], arms.size());
-    if (options_.kind == BanditKind::kExp3P) {
-      const double bonus = options_.confidence / std::sqrt(a * options_.horizon);
-      const double rate = options_.exploration / (3 * a);
-      for (size_t j = 0; j < arms_; ++j) log_[j] += rate * bonus / probability(j);
-      for (size_t k = 0; k < arms.size(); ++k) log_[arms[k]] += rate * estimates[k];
-      settle();
-      return;
-    }
-    const double rate = options_.kind == BanditKind::kExp3 ? options_.exploration / a : options_.rate;
-    for (size_t k = 0; k < arms.size(); ++k) {
-      log_[arms[k]] += rate * estimates[k];
-      if (log_[arms[k]] > reference_ + kHeadroom) {
-        settle();
-        continue;
+      uint32_t arm = 0;
+      if (random.uniform() < exploration() || rest <= kNothing) {
+        arm = any_other(arms_, drawn, random);
+      } else {
+        arm = static_cast<uint32_t>(tree_.find(random.uniform() * rest));
+        if (contains(drawn, arm)) arm = any_other(arms_, drawn, random);  // rounding alone leads here
       }
-      tree_.set(arms[k], std::exp(log_[arms[k]] - reference_));
+      drawn.push_back(arm);
+      set_aside(arm);
     }
-    total_ = tree_.total();
+    for (size_t k = 0; k < drawn.size(); ++k) tree_.set(drawn[k], weights[k]);
+    return drawn;
   }
 
   std::vector<double> probabilities() const override {
@@ -161,27 +138,211 @@ class Exp3Bandit final : public Bandit {
     settle();
   }
 
+ protected:
+  SoftmaxBandit(size_t arms, double exploration, double start)
+      : Bandit(arms), exploration_(exploration), log_(arms, start) {
+    SoftmaxBandit::settle();
+  }
+
+  // Arms that are due before any is drawn by chance, at most `count`.
+  virtual std::vector<uint32_t> drawn_first(size_t) { return {}; }
+  // The share of uniform draws.
+  virtual double exploration() const { return exploration_; }
+
+  double log_weight(size_t arm) const { return log_[arm]; }
+  void set_log_weight(size_t arm, double value) {
+    log_[arm] = value;
+    if (value > reference_ + kHeadroom) return settle();
+    tree_.set(arm, std::exp(value - reference_));
+    total_ = tree_.total();
+  }
+
+  double probability(size_t arm) const {
+    const double g = exploration();
+    return (1 - g) * (tree_[arm] / total_) + g / static_cast<double>(arms_);
+  }
+
+  // By what the value of each drawn arm is multiplied so that the products are right on average over draws (0
+  // for the arms not drawn). With one arm that is 1/p. The s-th of k draws alone, given the s-1 before, has
+  // the unbiased estimate: the arms before as they are, its own arm over its chance then (Des Raj 1956); the
+  // factor is the mean over the k draws. It needs no chance of being among the k, which has no closed form.
+  std::vector<double> estimate_factors(std::span<const uint32_t> drawn) const {
+    const size_t count = drawn.size();
+    std::vector<double> factors(count, 1.0);
+    if (count == arms_) return factors;
+    const double g = exploration();
+    double rest = total_;
+    for (size_t s = 0; s < count; ++s) {
+      const double weight = tree_[drawn[s]];
+      const double left = static_cast<double>(arms_ - s);
+      const double chance = rest <= kNothing ? 1 / left : g / left + (1 - g) * std::min(1.0, weight / rest);
+      factors[s] = (1 / chance + static_cast<double>(count - 1 - s)) / static_cast<double>(count);
+      rest -= weight;
+    }
+    return factors;
+  }
+
  private:
   static constexpr double kHeadroom = 8;     // of ln w over the reference before the weights are renewed
   static constexpr double kNothing = 1e-12;  // the heaviest arm weighs about 1
 
-  double probability(size_t arm) const {
-    return (1 - options_.exploration) * (tree_[arm] / total_) +
-           options_.exploration / static_cast<double>(arms_);
-  }
-
-  // Of being among `count` arms that are drawn at once: what a reward is divided by, so that its estimate is
-  // right on average.
-  double chance(size_t arm, size_t count) const {
-    const double p = probability(arm);
-    return count == 1 ? p : -std::expm1(static_cast<double>(count) * std::log1p(-p));
-  }
-
-  BanditOptions options_;
+  double exploration_;
   std::vector<double> log_;
   double reference_ = 0;
   PrefixTree tree_;
   double total_ = 0;
+};
+
+// What an arm has earned is forgotten at this share with each of its pulls.
+constexpr double kForget = 0.01;
+
+// Exp3 and Exp3.P (Auer et al. 2002), but for the forgetting.
+class Exp3Bandit final : public SoftmaxBandit {
+ public:
+  Exp3Bandit(const BanditOptions& options, size_t arms)
+      : SoftmaxBandit(arms, options.exploration, 0), options_(options) {}
+
+  void reward(std::span<const uint32_t> arms, std::span<const double> rewards) override {
+    const double a = static_cast<double>(arms_);
+    const std::vector<double> factors = estimate_factors(arms);
+    const bool sure = options_.kind == BanditKind::kExp3P;
+    const double rate = options_.exploration / (sure ? 3 * a : a);
+    std::vector<double> logs;
+    for (size_t k = 0; k < arms.size(); ++k)
+      logs.push_back((1 - kForget) * log_weight(arms[k]) + rate * rewards[k] * factors[k]);
+    if (sure) add_bonus(rate * options_.confidence / std::sqrt(a * options_.horizon), arms, logs);
+    for (size_t k = 0; k < arms.size(); ++k) set_log_weight(arms[k], logs[k]);
+  }
+
+ private:
+  // What every arm gets for being unsure: bonus / p.
+  void add_bonus(double bonus, std::span<const uint32_t> arms, std::vector<double>& logs) {
+    std::vector<double> p(arms_);
+    for (size_t j = 0; j < arms_; ++j) p[j] = probability(j);
+    for (size_t k = 0; k < arms.size(); ++k) logs[k] += bonus / p[arms[k]];
+    for (size_t j = 0; j < arms_; ++j) set_log_weight(j, log_weight(j) + bonus / p[j]);
+  }
+
+  BanditOptions options_;
+};
+
+// Exp3.G as MultiBoost has it, but for the forgetting: one pull of every arm first, then ln w += eta reward,
+// and p in proportion to (1-g) softmax + g/t, t the number of pulls.
+class AuthorsBandit final : public SoftmaxBandit {
+ public:
+  AuthorsBandit(const BanditOptions& options, size_t arms)
+      : SoftmaxBandit(arms, options.exploration, 0), g_(options.exploration), rate_(options.rate) {}
+
+  void reward(std::span<const uint32_t> arms, std::span<const double> rewards) override {
+    for (size_t k = 0; k < arms.size(); ++k)
+      set_log_weight(arms[k], (1 - kForget) * log_weight(arms[k]) + rate_ * rewards[k]);
+    pulls_ += static_cast<double>(arms.size());
+  }
+  void save(BinaryWriter& out) const override {
+    SoftmaxBandit::save(out);
+    out.put(pulls_);
+  }
+  void load(BinaryReader& in) override {
+    SoftmaxBandit::load(in);
+    pulls_ = in.get<double>();
+    if (!(pulls_ >= 0)) in.fail("the bandit's pulls are wrong");
+  }
+
+ private:
+  std::vector<uint32_t> drawn_first(size_t count) override {
+    std::vector<uint32_t> due;
+    for (double arm = pulls_; due.size() < count && arm < static_cast<double>(arms_); ++arm)
+      due.push_back(static_cast<uint32_t>(arm));
+    return due;
+  }
+  double exploration() const override {
+    const double a = static_cast<double>(arms_);
+    const double uniform = g_ * a / std::max(pulls_, a);
+    return uniform / (1 - g_ + uniform);
+  }
+
+  double g_;
+  double rate_;
+  double pulls_ = 0;
+};
+
+// Exp3 on the advantage: ln w += eta * (how much better than the running mean of rewards, in units of twice
+// their running deviation, cut to +-1) / chance. Rewards of all arms are nearly equal, and only differences
+// carry news.
+class AdvantageBandit final : public SoftmaxBandit {
+ public:
+  AdvantageBandit(const BanditOptions& options, size_t arms)
+      : SoftmaxBandit(arms, options.exploration, 0), rate_(options.rate / static_cast<double>(arms)) {}
+
+  void reward(std::span<const uint32_t> arms, std::span<const double> rewards) override {
+    const std::vector<double> factors = estimate_factors(arms);
+    std::vector<double> logs;
+    for (size_t k = 0; k < arms.size(); ++k) {
+      const double excess = rewards[k] - mean_;
+      const double advantage = deviation_ > 0 ? std::clamp(excess / (2 * deviation_), -1.0, 1.0) : 0;
+      const double step = std::clamp(rate_ * advantage * factors[k], -kMostStep, kMostStep);
+      logs.push_back((1 - kForget) * log_weight(arms[k]) + step);
+    }
+    for (size_t k = 0; k < arms.size(); ++k) set_log_weight(arms[k], logs[k]);
+    for (const double value : rewards) {
+      count_ = std::min(count_ + 1, kMemory);
+      deviation_ += (std::abs(value - mean_) - deviation_) / count_;
+      mean_ += (value - mean_) / count_;
+    }
+  }
+  void save(BinaryWriter& out) const override {
+    SoftmaxBandit::save(out);
+    for (const double value : {mean_, deviation_, count_}) out.put(value);
+  }
+  void load(BinaryReader& in) override {
+    SoftmaxBandit::load(in);
+    mean_ = in.get<double>();
+    deviation_ = in.get<double>();
+    count_ = in.get<double>();
+    if (!std::isfinite(mean_) || !std::isfinite(deviation_) || !(count_ >= 0))
+      in.fail("the bandit's mean is wrong");
+  }
+
+ private:
+  static constexpr double kMemory = 200;  // rewards that the mean and the deviation are over
+  static constexpr double kMostStep = 2;  // of ln w: one lucky reward of a rare arm must not decide
+  double rate_;
+  double mean_ = 0;
+  double deviation_ = 0;
+  double count_ = 0;
+};
+
+// A discounted value of each arm, v += rate (reward / running maximum - v), started at 1; w = exp(v / T).
+class ValueBandit final : public SoftmaxBandit {
+ public:
+  ValueBandit(const BanditOptions& options, size_t arms)
+      : SoftmaxBandit(arms, options.exploration, 1 / options.temperature),
+        rate_(options.rate),
+        temperature_(options.temperature) {}
+
+  void reward(std::span<const uint32_t> arms, std::span<const double> rewards) override {
+    for (size_t k = 0; k < arms.size(); ++k) {
+      most_ = std::max(kKeep * most_, rewards[k]);
+      const double value = most_ > 0 ? rewards[k] / most_ : 0;
+      const double before = log_weight(arms[k]) * temperature_;
+      set_log_weight(arms[k], (before + rate_ * (value - before)) / temperature_);
+    }
+  }
+  void save(BinaryWriter& out) const override {
+    SoftmaxBandit::save(out);
+    out.put(most_);
+  }
+  void load(BinaryReader& in) override {
+    SoftmaxBandit::load(in);
+    most_ = in.get<double>();
+    if (!std::isfinite(most_)) in.fail("the bandit's largest reward is wrong");
+  }
+
+ private:
+  static constexpr double kKeep = 0.999;  // of the running maximum, with each reward
+  double rate_;
+  double temperature_;
+  double most_ = 0;
 };
 
 // UCB1 (Auer et al. 2002) and UCB-V (Audibert et al. 2009): the arms with the largest upper bounds.
@@ -203,12 +364,15 @@ class UcbBandit final : public Bandit {
     return order;
   }
 
+  void settle() override { total_ = std::accumulate(pulls_.begin(), pulls_.end(), 0.0); }
+
   void reward(std::span<const uint32_t> arms, std::span<const double> rewards) override {
     for (size_t k = 0; k < arms.size(); ++k) {
-      pulls_[arms[k]] += 1;
-      sum_[arms[k]] += rewards[k];
-      squares_[arms[k]] += rewards[k] * rewards[k];
-      total_ += 1;
+      const size_t j = arms[k];
+      total_ += 1 - kForgetPulls * pulls_[j];
+      pulls_[j] += 1 - kForgetPulls * pulls_[j];
+      sum_[j] += rewards[k] - kForgetPulls * sum_[j];
+      squares_[j] += rewards[k] * rewards[k] - kForgetPulls * squares_[j];
     }
   }
 
@@ -229,7 +393,7 @@ class UcbBandit final : public Bandit {
     squares_ = in.get_vector<double>();
     if (pulls_.size() != arms_ || sum_.size() != arms_ || squares_.size() != arms_)
       in.fail("the bandit's statistics are wrong");
-    total_ = std::accumulate(pulls_.begin(), pulls_.end(), 0.0);
+    settle();
   }
 
  private:
@@ -243,6 +407,7 @@ class UcbBandit final : public Bandit {
   }
 
   static constexpr double kZeta = 1.2;
+  static constexpr double kForgetPulls = 0.001;  // of an arm's past, with each of its pulls
   bool variance_;
   std::vector<double> pulls_;
   std::vector<double> sum_;
@@ -252,10 +417,30 @@ class UcbBandit final : public Bandit {
 
 }  // namespace
 
-std::unique_ptr<Bandit> make_bandit(const BanditOptions& options, size_t arms) {
+BanditOptions with_defaults(BanditOptions options) {
+  struct Defaults {
+    double exploration;
+    double rate;
+  };
+  const Defaults own = options.kind == BanditKind::kExp3G   ? Defaults{0.1, 0.5}
+                       : options.kind == BanditKind::kExp3A ? Defaults{0.1, 8}
+                       : options.kind == BanditKind::kValue ? Defaults{0.1, 0.5}
+                                                            : Defaults{0.05, 1};
+  if (options.exploration == 0) options.exploration = own.exploration;
+  if (options.rate == 0) options.rate = own.rate;
+  return options;
+}
+
+std::unique_ptr<Bandit> make_bandit(const BanditOptions& given, size_t arms) {
   if (arms == 0) throw InputError("a bandit needs at least one arm");
+  const BanditOptions options = with_defaults(given);
   switch (options.kind) {
+    case BanditKind::kExp3A:
+      return std::make_unique<AdvantageBandit>(options, arms);
+    case BanditKind::kValue:
+      return std::make_unique<ValueBandit>(options, arms);
     case BanditKind::kExp3G:
+      return std::make_unique<AuthorsBandit>(options, arms);
     case BanditKind::kExp3:
     case BanditKind::kExp3P:
       return std::make_unique<Exp3Bandit>(options, arms);

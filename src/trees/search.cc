@@ -214,7 +214,8 @@ std::pair<FoundCut, FoundCut> Searcher::search_all(const Documents& documents, c
   return found[0];
 }
 
-FoundCut Searcher::search_drawn(const Documents& documents, const uint8_t* flip, const Criterion& criterion) {
+FoundCut Searcher::search_drawn(const Documents& documents, const uint8_t* flip, const Criterion& criterion,
+                                Pay pay) {
   const std::vector<uint32_t> arms = bandit_->draw(arms_per_pull_, *random_);
   std::vector<const uint8_t*> columns;
   for (const uint32_t arm : arms) columns.push_back(bins_.column(arm));
@@ -244,9 +245,13 @@ FoundCut Searcher::search_drawn(const Documents& documents, const uint8_t* flip,
     FoundCut found;
     found.total = best.total;
     search_feature(arms[k], packed, criterion, found);
-    rewards.push_back(found.found ? bandit_reward(edge(found, criterion)) : 0.0);
+    rewards.push_back(!found.found        ? 0.0
+                      : pay == Pay::kEdge ? bandit_reward(edge(found, criterion))
+                                          : found.value - uncut(found.total, criterion));
     keep_better(best, found);
   }
+  if (pay == Pay::kGain)
+    for (double& reward : rewards) reward = gain_scale_.reward(reward, documents.count, bins_.documents());
   bandit_->reward(arms, rewards);
   return best;
 }
@@ -254,6 +259,14 @@ FoundCut Searcher::search_drawn(const Documents& documents, const uint8_t* flip,
 FoundCut Searcher::search(const Documents& documents, const uint8_t* flip, const Criterion& criterion) {
   return has_bandit() ? search_drawn(documents, flip, criterion)
                       : search_all(documents, flip, criterion, nullptr, nullptr).first;
+}
+
+double Searcher::uncut(const Sums& total, const Criterion& criterion) const {
+  if (criterion.kind != CriterionKind::kStump) return kernels_->uncut(total, criterion);
+  double edge = 0;
+  for (size_t l = 0; l < weights_.labels(); ++l)
+    edge += std::abs(static_cast<double>(kernels_->signed_sum(total, l)));
+  return edge;
 }
 
 double Searcher::edge(const FoundCut& cut, const Criterion& criterion) const {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "trees/gain_scale.h"
 #include "trees/histogram.h"
 #include "tunemix/trees/bandit.h"
 
@@ -18,6 +19,11 @@ struct FoundCut {
   Sums total = {};  // over the documents
   Sums below = {};  // over those that fail the cut
 };
+
+// What an arm of the bandit is paid for: the edge of its best cut (T&M figure 6), or what that cut adds to
+// the leaf's value of the criterion. The edge of a leaf is mostly there without any cut, so that all arms
+// would look alike.
+enum class Pay { kEdge, kGain };
 
 class Searcher {
  public:
@@ -47,9 +53,16 @@ class Searcher {
   std::pair<FoundCut, FoundCut> search_all(const Documents& documents, const uint8_t* flip,
                                            const Criterion& criterion, int32_t* keep, int32_t* parent);
   // Over features drawn from the bandit, which is paid.
-  FoundCut search_drawn(const Documents& documents, const uint8_t* flip, const Criterion& criterion);
+  FoundCut search_drawn(const Documents& documents, const uint8_t* flip, const Criterion& criterion,
+                        Pay pay = Pay::kEdge);
   // search_drawn with a bandit, else search_all.
   FoundCut search(const Documents& documents, const uint8_t* flip, const Criterion& criterion);
+
+  // The criterion's value where nothing is cut.
+  double uncut(const Sums& total, const Criterion& criterion) const;
+
+  // What the rewards of Pay::kGain are relative to; belongs to the bandit's state.
+  GainScale& gain_scale() { return gain_scale_; }
 
   // The edge that a cut reaches under the criterion's votes, in [0, 1].
   double edge(const FoundCut& cut, const Criterion& criterion) const;
@@ -90,6 +103,7 @@ class Searcher {
   Bandit* bandit_;
   size_t arms_per_pull_;
   Random* random_;
+  GainScale gain_scale_;
   const Context& context_;
   std::vector<Scratch> scratch_;  // per group
   // Open histograms are zero between searches.

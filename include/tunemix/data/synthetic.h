@@ -13,11 +13,12 @@
 
 namespace tunemix {
 
-// What the features mean depends on nothing but their number, so data of different seeds can serve as train,
-// validation and test splits of one problem.
+// What the features mean depends on nothing but their number and that of the useful ones, so data of
+// different seeds can serve as train, validation and test splits of one problem.
 struct SyntheticOptions {
   size_t queries = 150;
   size_t features = 25;
+  size_t useful = 0;         // features that tell something of their document, a random choice; 0: all
   int labels = 5;            // 2 to 5
   double mean_length = 20;   // documents a query; lengths are log-normal
   double label_noise = 1.5;  // deviation of what no feature shows; what they do show has about 1.5

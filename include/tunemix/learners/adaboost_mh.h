@@ -33,11 +33,12 @@ struct AdaBoostOptions {
   Votes votes = Votes::kLeaf;
   Growth growth = Growth::kEnergy;
   BanditKind bandit = BanditKind::kNone;
-  int arms_per_pull = 4;           // features that a search looks at, under a bandit
-  double exploration = 0.05;       // g of exp3g, exp3 and exp3p
-  double bandit_rate = 0.5;        // eta of exp3g
-  double bandit_confidence = 2.0;  // a of exp3p
-  double bandit_horizon = 100000;  // T of exp3p
+  int arms_per_pull = 4;             // features that a search looks at, under a bandit
+  double exploration = 0;            // share of uniform draws; 0: the bandit's own
+  double bandit_rate = 0;            // of exp3g, exp3a and value; 0: the bandit's own
+  double bandit_temperature = 0.08;  // of value
+  double bandit_confidence = 2.0;    // a of exp3p
+  double bandit_horizon = 100000;    // T of exp3p
   InitialWeights weights = InitialWeights::kExponential;
   double edge_floor = 0;  // stop when a round's edge is not above this
   int max_bins = 255;

@@ -12,12 +12,13 @@
 
 namespace tunemix {
 
-enum class BanditKind { kNone, kExp3G, kExp3, kExp3P, kUcb1, kUcbV, kRandom };
+enum class BanditKind { kNone, kExp3A, kValue, kExp3G, kExp3, kExp3P, kUcb1, kUcbV, kRandom };
 
 struct BanditOptions {
-  BanditKind kind = BanditKind::kExp3G;
-  double exploration = 0.05;  // g: the share of uniform draws (exp3g, exp3, exp3p)
-  double rate = 0.5;          // eta of exp3g
+  BanditKind kind = BanditKind::kValue;
+  double exploration = 0;     // g: the share of uniform draws (not ucb1, ucbv, random); 0: the rule's own
+  double rate = 0;            // eta of exp3g, A eta of exp3a, the step of value; 0: the rule's own
+  double temperature = 0.08;  // of value
   double confidence = 2.0;    // a of exp3p
   double horizon = 100000;    // T of exp3p: the pulls it is tuned for
 };
@@ -29,7 +30,7 @@ class Bandit {
   size_t arms() const { return arms_; }
   // `count` different arms (all of them when there are no more), to be rewarded before the next draw.
   virtual std::vector<uint32_t> draw(size_t count, Random& random) = 0;
-  // Pays arms of the last draw, `rewards` in [0, 1].
+  // Pays the arms of the last draw, in its order; `rewards` in [0, 1].
   virtual void reward(std::span<const uint32_t> arms, std::span<const double> rewards) = 0;
   // Of being drawn next; for the ucb family, whose choice is not random, the share of past pulls (each arm
   // counted once more). Positive, and summing to 1.
@@ -43,6 +44,9 @@ class Bandit {
   explicit Bandit(size_t arms) : arms_(arms) {}
   size_t arms_;
 };
+
+// The options with the rule's own exploration and rate in place of zeros.
+BanditOptions with_defaults(BanditOptions options);
 
 // Throws InputError for kNone.
 std::unique_ptr<Bandit> make_bandit(const BanditOptions& options, size_t arms);

@@ -22,6 +22,8 @@ const OptionTable<AdaBoostOptions>& adaboost_option_table() {
              "what the splits of a tree gain: edge, or the fall of sum sqrt(W+ W-)");
     t.choice("bandit", &O::bandit,
              {{"none", BanditKind::kNone},
+              {"exp3a", BanditKind::kExp3A},
+              {"value", BanditKind::kValue},
               {"exp3g", BanditKind::kExp3G},
               {"exp3", BanditKind::kExp3},
               {"exp3p", BanditKind::kExp3P},
@@ -31,8 +33,11 @@ const OptionTable<AdaBoostOptions>& adaboost_option_table() {
              "chooses the features that a search looks at; none: all of them");
     t.number("arms_per_pull", &O::arms_per_pull, 1, 100000,
              "features that a search looks at, under a bandit");
-    t.number("exploration", &O::exploration, 1e-4, 1.0, "share of uniform draws (exp3g, exp3, exp3p)");
-    t.number("bandit_rate", &O::bandit_rate, 0.0, 100.0, "eta of exp3g");
+    t.number("exploration", &O::exploration, 0.0, 1.0,
+             "share of uniform draws (not ucb1, ucbv, random); 0: the bandit's own");
+    t.number("bandit_rate", &O::bandit_rate, 0.0, 1000.0,
+             "eta of exp3g, eta times the features of exp3a, the step of value; 0: the bandit's own");
+    t.number("bandit_temperature", &O::bandit_temperature, 1e-3, 1000.0, "of value's softmax");
     t.number("bandit_confidence", &O::bandit_confidence, 0.0, 1000.0, "a of exp3p");
     t.number("bandit_horizon", &O::bandit_horizon, 1.0, 1e12, "pulls that exp3p is tuned for");
     t.choice("weights", &O::weights,

@@ -3,7 +3,11 @@
 namespace tunemix::trees {
 
 BanditOptions bandit_options(const AdaBoostOptions& options) {
-  return {options.bandit, options.exploration, options.bandit_rate, options.bandit_confidence,
+  return {options.bandit,
+          options.exploration,
+          options.bandit_rate,
+          options.bandit_temperature,
+          options.bandit_confidence,
           options.bandit_horizon};
 }
 

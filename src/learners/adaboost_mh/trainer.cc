@@ -216,14 +216,20 @@ void AdaBoostTrainer::resume(const TrainingData& train, BinaryReader& state, con
   const auto random = state.get_vector<uint64_t>();
   if (random.size() != impl_->random.state().size()) state.fail("the state of the random numbers is damaged");
   impl_->random = Random::from_state(random);
-  if (impl_->bandit) impl_->bandit->load(state);
+  if (impl_->bandit) {
+    impl_->bandit->load(state);
+    impl_->searcher->gain_scale().load(state);
+  }
   impl_->replayed = impl_->rounds.empty();
 }
 
 void AdaBoostTrainer::save_state(BinaryWriter& out) const {
   model().save(out);
   out.put(impl_->random.state());
-  if (impl_->bandit) impl_->bandit->save(out);
+  if (impl_->bandit) {
+    impl_->bandit->save(out);
+    impl_->searcher->gain_scale().save(out);
+  }
 }
 
 AdaBoostTrainer::~AdaBoostTrainer() = default;

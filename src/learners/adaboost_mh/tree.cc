@@ -103,7 +103,7 @@ class TreeLearner final : public RoundLearner {
       root.best = search(root, stump);
       root.total = root.best.total;
       set_shared_votes(root.best);
-      if (root.best.found) root.gain = root.best.value - uncut_edge(root.total);
+      if (root.best.found) root.gain = root.best.value - searcher_.uncut(root.total, stump);
       return;
     }
     root.best = search(root, criterion_);
@@ -112,19 +112,12 @@ class TreeLearner final : public RoundLearner {
   }
 
   FoundCut search(Leaf& leaf, const Criterion& criterion) {
-    if (!full_) return searcher_.search_drawn(documents(leaf), nullptr, criterion);
+    if (!full_) return searcher_.search_drawn(documents(leaf), nullptr, criterion, Pay::kGain);
     leaf.slot = slot_for(leaf);
     return searcher_.search_all(documents(leaf), nullptr, criterion, slots_[leaf.slot], nullptr).first;
   }
 
   int slot_for(const Leaf& leaf) { return leaf.count > Searcher::kFew ? slots_.take() : -1; }
-
-  double uncut_edge(const Sums& total) const {
-    double edge = 0;
-    for (size_t l = 0; l < searcher_.weights().labels(); ++l)
-      edge += std::abs(static_cast<double>(searcher_.kernels().signed_sum(total, l)));
-    return edge;
-  }
 
   void set_shared_votes(const FoundCut& stump) {
     criterion_.pooled = true;
@@ -139,7 +132,7 @@ class TreeLearner final : public RoundLearner {
   void rate(Leaf& leaf) {
     leaf.gain = 0;
     if (!leaf.best.found) return;
-    const double before = searcher_.kernels().uncut(leaf.total, criterion_);
+    const double before = searcher_.uncut(leaf.total, criterion_);
     const double gain = leaf.best.value - before;
     if (gain > kLeastGain * std::abs(before)) leaf.gain = gain;
   }

@@ -1,0 +1,52 @@
+// Turns what cuts gain inside trees into rewards in [0, 1] that stay of the same size as gains shrink.
+#pragma once
+
+#include <array>
+#include <cmath>
+
+#include "tunemix/core/binary.h"
+
+namespace tunemix::trees {
+
+// A reward is the gain over twice a running high quantile of recent gains in leaves of about the same share
+// of the documents: a leaf of a hundredth of them gains less than the root whatever the feature.
+class GainScale {
+ public:
+  double reward(double gain, size_t documents, size_t all) {
+    if (!(gain > 0)) gain = 0;
+    double& high = high_[size_class(documents, all)];
+    if (high == 0) high = gain;
+    const double reward = high > 0 ? std::min(1.0, gain / (2 * high)) : 0;
+    // In the long run the share kQuantile of gains is below `high`.
+    high *= gain > high ? 1 + kStep * kQuantile : 1 - kStep * (1 - kQuantile);
+    return reward;
+  }
+
+  void save(BinaryWriter& out) const {
+    for (const double high : high_) out.put(high);
+  }
+  void load(BinaryReader& in) {
+    for (double& high : high_) {
+      high = in.get<double>();
+      if (!(high >= 0) || !std::isfinite(high)) in.fail("the scale of the bandit's rewards is wrong");
+    }
+  }
+
+ private:
+  // The number of halvings that lead to so few documents.
+  static size_t size_class(size_t documents, size_t all) {
+    size_t halvings = 0;
+    while (halvings + 1 < kClasses && documents * 2 <= all) {
+      documents *= 2;
+      ++halvings;
+    }
+    return halvings;
+  }
+
+  static constexpr size_t kClasses = 16;
+  static constexpr double kQuantile = 0.9;
+  static constexpr double kStep = 0.1;
+  std::array<double, kClasses> high_ = {};
+};
+
+}  // namespace tunemix::trees
