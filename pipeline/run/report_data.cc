@@ -46,7 +46,7 @@ void add_members(Json& out, const Plan& plan, size_t fold, const MixRow& row) {
     entry["iterations"] = member.checkpoint > 0 ? Json(member.checkpoint) : Json(nullptr);
     entry["C"] = nullptr;
     if (learner.type == "svm") entry["C"] = std::stod(member.model.substr(member.model.rfind('=') + 1));
-    entry["valid_ndcg@10"] = row.diagnostics[i].ndcg;
+    entry["valid_ndcg@10"] = row.diagnostics[i].quality;
     entry["weight"] = row.diagnostics[i].weight;
     entry["variance_share"] = row.diagnostics[i].variance_share;
     out.push_back(std::move(entry));
@@ -131,7 +131,7 @@ Json Experiment::report_data(const EvaluationResult& evaluation) {
                                  {"row", row.name},
                                  {"c", point.c},
                                  {"iterations", point.checkpoint},
-                                 {"ndcg", point.ndcg}});
+                                 {"ndcg", point.quality}});
   }
   data["notes"].push_back(
       fmt::format("{} of {} test queries have no relevant document; the tools disagree on what those count.",

@@ -5,6 +5,8 @@
 namespace tunemix {
 namespace {
 
+const std::vector<FamilyRow> kRows = {{"boosting", "AB"}, {"svm", "SVM"}};
+
 struct Gathered {
   std::vector<Member> members;
   std::vector<MemberRef> refs;
@@ -47,7 +49,7 @@ std::vector<MixRow> mix_fold(const Plan& plan, size_t fold, const FoldInfo& info
   const Gathered all = gather(plan, fold, members);
   const std::vector<double> grades = fold_grades(plan.config, info.labels);
   const ValidationData validation{info.valid.queries, info.valid.labels, grades};
-  const std::vector<Variant> variants = standard_variants(all.members);
+  const std::vector<Variant> variants = standard_variants(all.members, kRows);
   const size_t valid_size = info.valid.labels.size();
   const size_t test_size = info.test.labels.size();
   std::vector<MixResult> results = mix(all.members, source_of(members.valid, all.refs, valid_size),
@@ -60,6 +62,7 @@ std::vector<MixRow> mix_fold(const Plan& plan, size_t fold, const FoldInfo& info
     MixRow row;
     row.name = result.variant.name;
     for (const size_t source : result.sources) row.sources.push_back(all.refs[source]);
+    row.left_out = result.left_out;
     row.validation = result.validation;
     row.chosen_by = result.chosen_by;
     row.grid = std::move(result.grid);
@@ -79,6 +82,7 @@ std::vector<uint8_t> save_mix(const std::vector<MixRow>& rows) {
     out.put(row.name);
     row.mixture.save(out);
     out.put(row.sources);
+    out.put(uint64_t{row.left_out});
     out.put(row.validation);
     out.put(row.chosen_by);
     out.put(row.grid);
@@ -96,6 +100,7 @@ std::vector<MixRow> load_mix(std::span<const uint8_t> payload) {
     row.name = in.get_string();
     row.mixture = Mixture::load(in);
     row.sources = in.get_vector<MemberRef>();
+    row.left_out = in.get<uint64_t>();
     row.validation = in.get<double>();
     row.chosen_by = in.get<double>();
     row.grid = in.get_vector<GridPoint>();

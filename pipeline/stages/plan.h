@@ -23,7 +23,7 @@ inline constexpr const char* kEvaluationKind = "evaluation";
 inline constexpr uint32_t kFoldVersion = 1;
 inline constexpr uint32_t kScoresVersion = 1;
 inline constexpr uint32_t kMembersVersion = 1;
-inline constexpr uint32_t kMixVersion = 1;
+inline constexpr uint32_t kMixVersion = 2;
 inline constexpr uint32_t kEvaluationVersion = 1;
 
 // One model (for the SVM: one path over C) to be trained on one bag of one fold.

@@ -97,7 +97,7 @@ TEST(Config, AListOfAnOptionIsAGrid) {
     EXPECT_THAT(config.learners[i].checkpoints, ElementsAre(5, 10));
   }
   EXPECT_THAT(config.learners[4].C, ElementsAre(1e-3, 0.1));
-  EXPECT_EQ(config.mix.k, 5);
+  EXPECT_EQ(config.mix.metric, "ndcg@5");
   EXPECT_EQ(config.engine.slurm.cpus, 2);
 }
 
