@@ -20,9 +20,10 @@ namespace tunemix::mixing {
 // Omega_f,p(c, T) the same sum over the parts other than p, over their number of queries.
 //
 // The mixture of several families is judged on part p as the sum over f of mass_f,p F_f,p, mass_f,p
-// proportional to exp(2 sqrt(n) Omega_f,p(c, T)): the labels of part p's queries decide neither about the
-// weights nor are they measured in the masses. The mixture chosen in the end has weights by all queries and
-// masses proportional to exp(2 sqrt(n) Omega_f(c, T)).
+// proportional to exp(2 sqrt(n) Omega_f,p(c, T)): neither its weights nor its masses are measured on the
+// queries of part p. (These still help to weigh the members inside F_f,p' for another part p', as in any
+// stacking by one set of folds; keeping them out of that too would take P times the work.) The mixture chosen
+// in the end has weights by all queries and masses proportional to exp(2 sqrt(n) Omega_f(c, T)).
 struct GridInput {
   const Layout& layout;
   std::span<const Weights> weights;  // by all queries, then, with several parts, by those outside each

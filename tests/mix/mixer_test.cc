@@ -346,6 +346,39 @@ TEST(Mixer, RowsOfTheTables) {
   }
 }
 
+TEST(Mixer, ChoosesByTheMetricThatIsNamed) {
+  const Ensemble e = make_ensemble(9);
+  std::vector<double> validation;
+  for (const char* name : {"ndcg@10", "ndcg@3", "ndcg@10:letor4", "err", "map"}) {
+    MixOptions options;
+    options.metric = name;
+    options.parts = 1;
+    const SelectionMetric metric(e.data.queries, e.data.labels, e.data.grades, SelectionName::parse(name));
+    const MixResult result = mix_all(e, options);
+    EXPECT_EQ(result.validation, metric(result.scores)) << name;
+    EXPECT_NEAR(result.chosen_by, result.validation, 1e-9) << name;
+    for (size_t m = 0; m < result.sources.size(); ++m)
+      EXPECT_EQ(result.diagnostics[m].quality, metric(e.scores[result.sources[m]])) << name;
+    validation.push_back(result.validation);
+  }
+  std::sort(validation.begin(), validation.end());
+  EXPECT_EQ(std::unique(validation.begin(), validation.end()), validation.end());
+  MixOptions unknown;
+  unknown.metric = "ndgc@10";
+  EXPECT_THROW(mix_all(e, unknown), InputError);
+}
+
+TEST(Mixer, RowsAreNamedAndOrderedByTheCaller) {
+  const Ensemble e = make_ensemble();
+  const std::vector<FamilyRow> rows = {{"svm", "S"}, {"forest", "RF"}, {"boosting", "B"}};
+  std::vector<std::string> names;
+  for (const Variant& v : standard_variants(e.members, rows)) names.push_back(v.name);
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"S+EXP", "S+EXP.CPC", "S+EXP.RBC", "S+OneBest", "B+EXP", "B+EXP.CPC",
+                                      "B+EXP.RBC", "B+OneBest", "ALL+EXP", "ALL+OneBest"}));
+  EXPECT_THROW(standard_variants(e.members, std::vector<FamilyRow>{{"svm", "S"}}), InternalError);
+}
+
 TEST(Mixer, OneBestIsTheBestMemberAlone) {
   const Ensemble e = make_ensemble(5);
   const auto omega = member_quality(e.members, e.source(), e.validation(), "ndcg@10", Context());
