@@ -14,9 +14,8 @@ namespace tunemix::mixing {
 //
 // omega_m(p)      member m's quality over the queries outside part p.
 // F_f,p(c, T)     mixture of family f alone with weights proportional to exp(c omega_m(p)).
-// Omega_f(c, T)   sum over parts p of the quality of F_f,p on p's queries, over n: what the grid of the
-// family
-//                 alone has at (c, T).
+// Omega_f(c, T)   sum over parts p of the quality of F_f,p on p's queries, over n; also the value of the
+//                 family's own grid at (c, T).
 // Omega_f,p(c, T) the same sum over the parts other than p, over their number of queries.
 //
 // The mixture of several families is judged on part p as the sum over f of mass_f,p F_f,p, mass_f,p
