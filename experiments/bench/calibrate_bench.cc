@@ -122,15 +122,16 @@ void BM_MixMq2008(benchmark::State& state) {
   for (size_t i = 0; i < 2000; ++i) {
     Random random(i, "member");
     const bool svm = i % 10 == 0;
-    const auto kind = i % 3 == 0 ? CalibrationKind::kCpc : CalibrationKind::kRbc;
+    const auto kind = i % 10 % 3 == 0 ? CalibrationKind::kCpc : CalibrationKind::kRbc;
     members.push_back({svm ? "svm" : "boosting", kind, svm ? 0 : static_cast<int64_t>(10 * (1 + i / 10 % 10)),
-                       fmt::format("m{}", i), 0, "c"});
+                       fmt::format("m{}", svm ? i : i / 100 * 10 + i % 10), 0, "c"});
     auto& s = scores.emplace_back();
     for (const double quality : split.quality) s.push_back(static_cast<float>(quality + 2 * random.normal()));
   }
   const MemberSource source = [&](size_t member) { return std::span(scores[member]); };
   const Context context(kThreads);
-  const auto variants = standard_variants(members);
+  const auto variants =
+      standard_variants(members, std::vector<FamilyRow>{{"boosting", "AB"}, {"svm", "SVM"}});
   for (auto _ : state) {
     const auto results =
         mix(members, source, {split.queries, split.labels, split.grades}, variants, {}, context);

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <iostream>
-#include <map>
 #include <numeric>
 
 #include "pipeline/commands/commands.h"
@@ -26,13 +25,11 @@ nlohmann::ordered_json describe_bundle(const Bundle& bundle) {
   json["normalize"] = mixture.normalize() == Normalize::kQuery ? "query" : "none";
   json["c"] = mixture.c();
   json["iterations"] = mixture.checkpoint();
-  std::map<std::string, double> mass;
   std::vector<size_t> order(mixture.members().size());
   for (size_t m = 0; m < order.size(); ++m) {
     order[m] = m;
-    mass[mixture.members()[m].family] += mixture.weights()[m];
   }
-  for (const auto& [family, share] : mass) json["mass"][family] = share;
+  for (const FamilyMass& family : mixture.families()) json["mass"][family.family] = family.mass;
   std::stable_sort(order.begin(), order.end(),
                    [&](size_t a, size_t b) { return mixture.weights()[a] > mixture.weights()[b]; });
   for (const size_t m : order)

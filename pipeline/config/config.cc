@@ -8,6 +8,7 @@
 #include "pipeline/config/sections.h"
 #include "pipeline/config/tables.h"
 #include "tunemix/core/binary.h"
+#include "tunemix/metric/selection.h"
 
 namespace tunemix {
 namespace {

@@ -1,6 +1,6 @@
 #include "pipeline/config/tables.h"
 
-#include <charconv>
+#include "tunemix/metric/selection.h"
 
 namespace tunemix {
 namespace {
@@ -15,18 +15,6 @@ void words_choice(OptionTable<Struct>& table, const std::string& name, std::stri
   std::vector<std::pair<std::string, std::string>> values;
   for (const std::string& word : words) values.emplace_back(word, word);
   table.choice(name, member, std::move(values), doc);
-}
-
-// `ndcg@K`: K is what is kept.
-void set_metric(MixOptions& options, std::string_view text) {
-  int k = 0;
-  const char* end = text.data() + text.size();
-  const bool prefixed = text.starts_with("ndcg@");
-  const auto parsed = prefixed ? std::from_chars(text.data() + 5, end, k)
-                               : std::from_chars_result{end, std::errc::invalid_argument};
-  if (parsed.ec != std::errc() || parsed.ptr != end || k < 1 || k > 1000)
-    throw_input("metric is '{}'; expected ndcg@K with K from 1 to 1000", text);
-  options.k = k;
 }
 
 }  // namespace
@@ -112,19 +100,24 @@ const OptionTable<MixOptions>& mix_table() {
     t.choice("choose", &MixOptions::choice, {{"grid", MixChoice::kGrid}, {"fixed", MixChoice::kFixed}},
              "How c and the boosting length are chosen: by validation over the grid, or as `fixed` says");
     t.custom(
-        "metric", "ndcg@K", set_metric, [](const MixOptions& o) { return fmt::format("ndcg@{}", o.k); },
-        "What members are weighted and choices made by, averaged over the orders of tied documents");
+        "metric", "ndcg@K, err or map, and :PRESET where a tool's conventions are meant",
+        [](MixOptions& o, std::string_view text) { o.metric = SelectionName::parse(text).text(); },
+        [](const MixOptions& o) { return o.metric; },
+        "What members are weighted and choices made by, averaged over the orders of tied documents; for "
+        "example ndcg@10:letor4");
     t.number("parts", &MixOptions::parts, 1, 1000,
              "c and the length are chosen by cross-validation over so many parts of the validation queries: "
              "weights by "
              "the other parts; 1: weights and choice by the same queries, as in the paper");
     t.choice("normalize", &MixOptions::normalize, {{"none", Normalize::kNone}, {"query", Normalize::kQuery}},
              "Members as they are, or standardised within each query before summing");
-    t.choice("families", &MixOptions::families, {{"equal", Families::kEqual}, {"pooled", Families::kPooled}},
-             "Boosting and SVM get the same total weight, or all members share one sum");
+    t.choice("families", &MixOptions::families,
+             {{"weighted", Families::kWeighted}, {"equal", Families::kEqual}, {"pooled", Families::kPooled}},
+             "The total weight of a family: by how good its mixture is, exp(2 sqrt(n) quality) with n "
+             "validation queries; the same for each; or no families, all members in one sum");
     t.choice("checkpoints", &MixOptions::checkpoints,
              {{"chosen", Checkpoints::kChosen}, {"all", Checkpoints::kAll}},
-             "Boosted members of one chosen length, or of every checkpoint");
+             "Boosted members up to one chosen length, or of every checkpoint");
     return t;
   }();
   return table;

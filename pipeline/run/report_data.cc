@@ -42,7 +42,7 @@ void add_members(Json& out, size_t fold, const MixRow& row) {
                   {"calibration", member.calibration},
                   {"model", fmt::format("{} bag={}", member.model, member.bag + 1)}};
     entry["iterations"] = member.checkpoint > 0 ? Json(member.checkpoint) : Json(nullptr);
-    entry["valid_ndcg@10"] = row.diagnostics[i].ndcg;
+    entry["valid_ndcg@10"] = row.diagnostics[i].quality;
     entry["weight"] = row.diagnostics[i].weight;
     entry["variance_share"] = row.diagnostics[i].variance_share;
     out.push_back(std::move(entry));
@@ -127,7 +127,7 @@ Json Experiment::report_data(const EvaluationResult& evaluation) {
                                  {"row", row.name},
                                  {"c", point.c},
                                  {"iterations", point.checkpoint},
-                                 {"ndcg", point.ndcg}});
+                                 {"ndcg", point.quality}});
   }
   data["notes"].push_back(
       fmt::format("{} of {} test queries have no relevant document; the tools disagree on what those count.",

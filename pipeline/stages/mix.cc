@@ -5,6 +5,15 @@
 namespace tunemix {
 namespace {
 
+// The families of the config in their order there, with their rows' prefixes.
+std::vector<FamilyRow> family_rows(const Config& config) {
+  std::vector<FamilyRow> rows;
+  for (const LearnerSpec& spec : config.learners)
+    if (std::none_of(rows.begin(), rows.end(), [&](const FamilyRow& r) { return r.family == spec.family(); }))
+      rows.push_back({spec.family(), spec.row()});
+  return rows;
+}
+
 struct Gathered {
   std::vector<Member> members;
   std::vector<MemberRef> refs;
@@ -47,7 +56,7 @@ std::vector<MixRow> mix_fold(const Plan& plan, size_t fold, const FoldInfo& info
   const Gathered all = gather(plan, fold, members);
   const std::vector<double> grades = fold_grades(plan.config, info.labels);
   const ValidationData validation{info.valid.queries, info.valid.labels, grades};
-  const std::vector<Variant> variants = standard_variants(all.members);
+  const std::vector<Variant> variants = standard_variants(all.members, family_rows(plan.config));
   const size_t valid_size = info.valid.labels.size();
   const size_t test_size = info.test.labels.size();
   std::vector<MixResult> results = mix(all.members, source_of(members.valid, all.refs, valid_size),
@@ -60,6 +69,7 @@ std::vector<MixRow> mix_fold(const Plan& plan, size_t fold, const FoldInfo& info
     MixRow row;
     row.name = result.variant.name;
     for (const size_t source : result.sources) row.sources.push_back(all.refs[source]);
+    row.left_out = result.left_out;
     row.validation = result.validation;
     row.chosen_by = result.chosen_by;
     row.grid = std::move(result.grid);
@@ -79,6 +89,7 @@ std::vector<uint8_t> save_mix(const std::vector<MixRow>& rows) {
     out.put(row.name);
     row.mixture.save(out);
     out.put(row.sources);
+    out.put(uint64_t{row.left_out});
     out.put(row.validation);
     out.put(row.chosen_by);
     out.put(row.grid);
@@ -96,6 +107,7 @@ std::vector<MixRow> load_mix(std::span<const uint8_t> payload) {
     row.name = in.get_string();
     row.mixture = Mixture::load(in);
     row.sources = in.get_vector<MemberRef>();
+    row.left_out = in.get<uint64_t>();
     row.validation = in.get<double>();
     row.chosen_by = in.get<double>();
     row.grid = in.get_vector<GridPoint>();

@@ -18,7 +18,8 @@ struct MixRow {
   std::string name;  // "ALL+EXP"
   Mixture mixture;
   std::vector<MemberRef> sources;  // of the mixture's members
-  double validation = 0;           // NDCG@k, ties averaged
+  size_t left_out = 0;             // members that rank as another of the mixture does
+  double validation = 0;           // quality by `mix.metric`
   double chosen_by = 0;            // the value that c and T were chosen by
   std::vector<GridPoint> grid;
   std::vector<MemberDiagnostics> diagnostics;

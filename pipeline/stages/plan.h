@@ -25,7 +25,7 @@ inline constexpr uint32_t kFoldVersion = 1;
 inline constexpr uint32_t kTrainingVersion = 1;
 inline constexpr uint32_t kScoresVersion = 2;
 inline constexpr uint32_t kMembersVersion = 2;
-inline constexpr uint32_t kMixVersion = 1;
+inline constexpr uint32_t kMixVersion = 2;
 inline constexpr uint32_t kEvaluationVersion = 1;
 
 // One training run, on one bag of one fold.

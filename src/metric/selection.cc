@@ -1,9 +1,11 @@
 #include "tunemix/metric/selection.h"
 
 #include <algorithm>
+#include <charconv>
 #include <functional>
 #include <limits>
 
+#include "metric/ranked_labels.h"
 #include "tunemix/core/error.h"
 
 namespace tunemix {
@@ -42,16 +44,83 @@ void insert_best(const float* scores, size_t n, std::vector<Scored>& top) {
 
 }  // namespace
 
+SelectionName SelectionName::parse(std::string_view text) {
+  constexpr std::string_view kNdcg = "ndcg@";
+  SelectionName name;
+  const size_t colon = text.find(':');
+  const std::string_view measure = text.substr(0, colon);
+  if (colon != std::string_view::npos) name.preset = tunemix::preset(text.substr(colon + 1)).name;
+  if (measure == "err") {
+    name.measure = Measure::kErr;
+  } else if (measure == "map") {
+    name.measure = Measure::kMap;
+  } else {
+    const char* end = measure.data() + measure.size();
+    const bool prefixed = measure.starts_with(kNdcg);
+    const auto read = prefixed ? std::from_chars(measure.data() + kNdcg.size(), end, name.k)
+                               : std::from_chars_result{end, std::errc::invalid_argument};
+    if (read.ec != std::errc() || read.ptr != end || name.k < 1 || name.k > 1000)
+      throw_input(
+          "metric is '{}'; expected ndcg@K with K from 1 to 1000, err or map, and a preset after a colon "
+          "where one is meant, as in ndcg@10:letor4",
+          text);
+  }
+  return name;
+}
+
+std::string SelectionName::text() const {
+  const std::string text = measure == Measure::kErr   ? "err"
+                           : measure == Measure::kMap ? "map"
+                                                      : fmt::format("ndcg@{}", k);
+  return preset.empty() ? text : text + ":" + preset;
+}
+
+std::string SelectionName::label() const {
+  const std::string text = measure == Measure::kErr   ? "ERR"
+                           : measure == Measure::kMap ? "MAP"
+                                                      : fmt::format("NDCG@{}", k);
+  return preset.empty() ? text : fmt::format("{} ({})", text, preset);
+}
+
 SelectionMetric::SelectionMetric(const QueryIndex& queries, std::span<const int32_t> labels,
                                  std::span<const double> grades, size_t k)
-    : offsets_(queries.offsets()), discounts_{0.0} {
+    : SelectionMetric(queries, labels, grades, {SelectionName::Measure::kNdcg, k, ""}) {}
+
+SelectionMetric::SelectionMetric(const QueryIndex& queries, std::span<const int32_t> labels,
+                                 std::span<const double> grades, const SelectionName& name)
+    : name_(name), offsets_(queries.offsets()) {
   require(labels.size() == queries.documents(), "labels do not fit the queries");
-  require(k > 0, "NDCG needs at least one rank");
+  require(name.k > 0, "NDCG needs at least one rank");
+  const MetricPolicy policy = name.preset.empty() ? MetricPolicy() : preset(name.preset);
+  const int max_label = labels.empty() ? 0 : *std::max_element(labels.begin(), labels.end());
+  if (name.measure == SelectionName::Measure::kNdcg) {
+    empty_ = policy.empty;
+    short_is_zero_ = policy.short_ndcg == ShortNdcg::kZero;
+    if (name.preset.empty())
+      prepare_ndcg(queries, labels, grades, policy.discount, name.k);
+    else
+      prepare_ndcg(queries, labels, label_gains(policy, max_label), policy.discount, name.k);
+    return;
+  }
+  labels_.assign(labels.begin(), labels.end());
+  stops_ = stop_probabilities(policy, max_label);
+  cut_ = policy.cut_at_k ? name.k : std::numeric_limits<size_t>::max();
+  relevant_from_ = policy.relevant_from;
+  if (stops_.empty() && name.measure == SelectionName::Measure::kErr)
+    throw_input(
+        "the data has label {}, but ERR stops at a document with probability (2^label - 1) / {}; choose "
+        "another metric",
+        max_label, policy.err_max);
+}
+
+void SelectionMetric::prepare_ndcg(const QueryIndex& queries, std::span<const int32_t> labels,
+                                   std::span<const double> grades, Discount discount, size_t k) {
   size_t longest = 0;
   for (size_t q = 0; q < queries.size(); ++q) longest = std::max(longest, queries.length(q));
   k_ = std::min(k, longest);
+  discounts_ = {0.0};
   for (size_t rank = 1; rank <= k_; ++rank)
-    discounts_.push_back(discounts_.back() + discount_at(Discount::kLog2, rank));
+    discounts_.push_back(discounts_.back() + discount_at(discount, rank));
   for (const int32_t label : labels) gains_.push_back(grades[static_cast<size_t>(label)]);
   std::vector<double> sorted;
   for (size_t q = 0; q < queries.size(); ++q) {
@@ -60,7 +129,7 @@ SelectionMetric::SelectionMetric(const QueryIndex& queries, std::span<const int3
     std::partial_sort(sorted.begin(), sorted.begin() + shown, sorted.end(), std::greater<>());
     double ideal = 0;
     for (size_t i = 0; i < shown; ++i) ideal += sorted[i] * (discounts_[i + 1] - discounts_[i]);
-    ideal_.push_back(ideal);
+    ideal_.push_back(short_is_zero_ && sorted.size() < k ? 0 : ideal);
     for (size_t i = queries.begin(q); i < queries.end(q); ++i)
       if (gains_[i] > 0) relevant_.push_back(static_cast<uint32_t>(i));
     relevant_end_.push_back(relevant_.size());
@@ -68,7 +137,7 @@ SelectionMetric::SelectionMetric(const QueryIndex& queries, std::span<const int3
 }
 
 // Counts, for each relevant document, those that score higher and those that score the same.
-double SelectionMetric::of_short_query(size_t query, const float* scores) const {
+double SelectionMetric::short_ndcg(size_t query, const float* scores) const {
   const size_t begin = offsets_[query];
   const size_t n = offsets_[query + 1] - begin;
   const size_t shown = std::min(n, k_);
@@ -100,10 +169,10 @@ double SelectionMetric::of_short_query(size_t query, const float* scores) const 
 }
 
 // Only the best k documents matter, and those tied with the last of them.
-double SelectionMetric::of_query(size_t query, const float* scores, std::vector<Scored>& top) const {
-  if (ideal_[query] == 0) return 1;
+double SelectionMetric::ndcg(size_t query, const float* scores, std::vector<Scored>& top) const {
   const size_t n = offsets_[query + 1] - offsets_[query];
-  if (n <= kShort) return of_short_query(query, scores);
+  if (ideal_[query] == 0) return short_is_zero_ && n < name_.k ? 0 : empty_;
+  if (n <= kShort) return short_ndcg(query, scores);
   const size_t shown = std::min(n, k_);
   const float* s = scores + offsets_[query];
   const double* gains = gains_.data() + offsets_[query];
@@ -137,11 +206,36 @@ double SelectionMetric::of_query(size_t query, const float* scores, std::vector<
   return dcg / ideal_[query];
 }
 
+double SelectionMetric::err_or_map(size_t query, const float* scores, Scratch& scratch) const {
+  const size_t begin = offsets_[query];
+  const size_t n = offsets_[query + 1] - begin;
+  scratch.top.resize(n);
+  for (size_t i = 0; i < n; ++i) scratch.top[i] = {scores[begin + i], static_cast<uint32_t>(i)};
+  std::sort(scratch.top.begin(), scratch.top.end(), [](const Scored& a, const Scored& b) {
+    return a.score > b.score || (a.score == b.score && a.document < b.document);
+  });
+  scratch.labels.clear();
+  scratch.group_ends.clear();
+  for (size_t i = 0; i < n; ++i) {
+    scratch.labels.push_back(labels_[begin + scratch.top[i].document]);
+    if (i + 1 == n || scratch.top[i + 1].score != scratch.top[i].score)
+      scratch.group_ends.push_back(static_cast<uint32_t>(i + 1));
+  }
+  const RankedLabels ranked{scratch.labels, scratch.group_ends};
+  if (name_.measure == SelectionName::Measure::kMap) return average_precision(ranked, relevant_from_);
+  return expected_reciprocal_rank(ranked, stops_, cut_, scratch.err);
+}
+
+double SelectionMetric::of_query(size_t query, const float* scores, Scratch& scratch) const {
+  if (name_.measure == SelectionName::Measure::kNdcg) return ndcg(query, scores, scratch.top);
+  return err_or_map(query, scores, scratch);
+}
+
 void SelectionMetric::of_queries(size_t first, size_t last, std::span<const float> scores,
                                  double* out) const {
-  require(scores.size() == gains_.size(), "scores do not fit the queries");
-  std::vector<Scored> top;
-  for (size_t q = first; q < last; ++q) out[q] = of_query(q, scores.data(), top);
+  require(scores.size() == offsets_.back(), "scores do not fit the queries");
+  Scratch scratch;
+  for (size_t q = first; q < last; ++q) out[q] = of_query(q, scores.data(), scratch);
 }
 
 void SelectionMetric::per_query(std::span<const float> scores, std::span<double> out) const {
@@ -150,10 +244,10 @@ void SelectionMetric::per_query(std::span<const float> scores, std::span<double>
 }
 
 double SelectionMetric::operator()(std::span<const float> scores) const {
-  require(scores.size() == gains_.size(), "scores do not fit the queries");
-  std::vector<Scored> top;
+  require(scores.size() == offsets_.back(), "scores do not fit the queries");
+  Scratch scratch;
   double sum = 0;
-  for (size_t q = 0; q < queries(); ++q) sum += of_query(q, scores.data(), top);
+  for (size_t q = 0; q < queries(); ++q) sum += of_query(q, scores.data(), scratch);
   return sum / static_cast<double>(queries());
 }
 

@@ -42,7 +42,8 @@ class Digest {
   }
 
   std::string hex() {
-    const std::vector<Variant> variants = standard_variants(members_);
+    const std::vector<Variant> variants =
+        standard_variants(members_, std::vector<FamilyRow>{{"boosting", "AB"}, {"svm", "SVM"}});
     for (const MixResult& result : mix(
              members_, [&](size_t m) { return std::span<const float>(scores_[m]); },
              {valid_.queries(), valid_.labels(), grades_}, variants, {}, context_)) {

@@ -448,6 +448,56 @@ RC_GTEST_PROP(SelectionProperty, IsTheAveragedYahooNdcg, ()) {
   RC_ASSERT(std::abs(metric(scores) - e.ndcg(k)) < 1e-12);
 }
 
+// Under every preset's conventions but for ties, which are averaged.
+RC_GTEST_PROP(SelectionProperty, IsTheAveragedMeasureOfEveryPreset, ()) {
+  const Input input(any_queries(2, *rc::gen::element(1, 4, 1000)));
+  const std::vector<float> scores(input.scores.begin(), input.scores.end());
+  const auto preset_name = *rc::gen::elementOf(preset_names());
+  const auto k = *rc::gen::inRange<size_t>(1, 20);
+  const auto expect = [&](const std::string& name, size_t rank, const std::string& measure) {
+    const SelectionMetric metric(input.queries, input.labels, exponential_grades(5),
+                                 SelectionName::parse(name));
+    const Evaluation e = input.evaluate(averaged(preset_name), rank);
+    const size_t column = e.measures.column(measure);
+    std::vector<double> values(input.queries.size());
+    metric.per_query(scores, values);
+    for (size_t q = 0; q < values.size(); ++q)
+      RC_ASSERT(std::abs(values[q] - e.per_query[q * e.measures.columns() + column]) < 1e-12);
+    RC_ASSERT(std::abs(metric(scores) - e.mean[column]) < 1e-12);
+  };
+  expect(fmt::format("ndcg@{}:{}", k, preset_name), k, fmt::format("ndcg@{}", k));
+  expect("err:" + preset_name, 10, "err");
+  expect("map:" + preset_name, 10, "map");
+}
+
+TEST(Selection, NamesOfMeasures) {
+  const std::vector<std::pair<std::string, std::string>> labels = {{"ndcg@10", "NDCG@10"},
+                                                                   {"ndcg@5", "NDCG@5"},
+                                                                   {"ndcg@10:letor4", "NDCG@10 (letor4)"},
+                                                                   {"err", "ERR"},
+                                                                   {"map:mslr", "MAP (mslr)"}};
+  for (const auto& [text, label] : labels) {
+    EXPECT_EQ(SelectionName::parse(text).text(), text);
+    EXPECT_EQ(SelectionName::parse(text).label(), label);
+  }
+  for (const char* text : {"", "ndcg", "ndcg@", "ndcg@0", "ndcg@1001", "ndcg@5x", "ndcg@-1", "mrr", "err@5",
+                           "ndcg@10:", "ndcg@10:leter4", "map:"})
+    EXPECT_THROW(SelectionName::parse(text), InputError) << text;
+}
+
+// A label that a preset has no value for is the user's to mend.
+TEST(Selection, LabelsThatAMeasureDoesNotKnow) {
+  const QueryIndex queries({0, 2}, {"q"});
+  const std::vector<int32_t> labels = {0, 5};
+  for (const char* name : {"ndcg@10:letor4", "err"})
+    EXPECT_THROW(SelectionMetric(queries, labels, exponential_grades(6), SelectionName::parse(name)),
+                 InputError)
+        << name;
+  EXPECT_EQ(SelectionMetric(queries, labels, exponential_grades(6),
+                            SelectionName::parse("map"))(std::vector<float>{0, 1}),
+            1);
+}
+
 // Long enough for every path: blocks of scores, few and many ranks, many threads, several blocks of queries.
 TEST(Selection, LongQueriesEqualTheEvaluatorOnAnyNumberOfThreads) {
   Random random(7);

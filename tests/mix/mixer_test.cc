@@ -8,33 +8,15 @@
 #include <map>
 #include <numeric>
 
-#include "tests/calibrate/made_up.h"
+#include "tests/mix/slow_mixture.h"
 
 namespace tunemix {
 namespace {
 
-using test::MadeUp;
+using namespace mixing_test;
 
-// Members whose scores are the grades plus noise of their own, on scales of their own.
-struct Ensemble {
-  MadeUp data;
-  std::vector<Member> members;
-  std::vector<std::vector<float>> scores;
-
-  MemberSource source() const {
-    return [this](size_t member) { return std::span(scores[member]); };
-  }
-  ValidationData validation() const { return {data.queries, data.labels, data.grades}; }
-  void add(Member member, double noise, uint64_t seed) {
-    Random random(seed, member.name());
-    std::vector<float> s;
-    const double scale = std::exp(random.normal());
-    for (const int32_t label : data.labels)
-      s.push_back(static_cast<float>(scale * (data.grades[label] + noise * random.normal())));
-    members.push_back(std::move(member));
-    scores.push_back(std::move(s));
-  }
-};
+const Variant kAll{"ALL+EXP", "", std::nullopt, false};
+const std::vector<FamilyRow> kRows = {{"boosting", "AB"}, {"svm", "SVM"}};
 
 Ensemble make_ensemble(uint64_t seed = 1, size_t documents = 1500) {
   Ensemble e;
@@ -50,135 +32,197 @@ Ensemble make_ensemble(uint64_t seed = 1, size_t documents = 1500) {
   return e;
 }
 
-const Variant kAll{"ALL+EXP", "", std::nullopt, false};
-
 MixResult mix_all(const Ensemble& e, const MixOptions& options, const Variant& variant = kAll,
                   int threads = 1) {
   return std::move(mix(e.members, e.source(), e.validation(), {&variant, 1}, options, Context(threads))[0]);
 }
 
-// --- the obvious version
-
-std::vector<double> slow_prepared(const Ensemble& e, size_t member, Normalize normalize) {
-  std::vector<double> out(e.scores[member].begin(), e.scores[member].end());
-  if (normalize == Normalize::kNone) return out;
-  for (size_t q = 0; q < e.data.queries.size(); ++q) {
-    const size_t begin = e.data.queries.begin(q), end = e.data.queries.end(q);
-    const double n = static_cast<double>(end - begin);
-    double mean = 0, squares = 0;
-    for (size_t i = begin; i < end; ++i) mean += out[i] / n;
-    for (size_t i = begin; i < end; ++i) squares += (out[i] - mean) * (out[i] - mean) / n;
-    for (size_t i = begin; i < end; ++i)
-      out[i] = n > 1 && squares > 0 ? (out[i] - mean) / std::sqrt(squares) : 0;
-  }
-  return out;
-}
-
-std::vector<double> slow_weights(const Ensemble& e, const std::vector<double>& omega,
-                                 const std::vector<size_t>& chosen, double c, Families families) {
-  std::map<std::string, double> mass;
-  const auto group = [&](size_t m) { return families == Families::kEqual ? e.members[m].family : ""; };
-  for (const size_t m : chosen) mass[group(m)] += std::exp(c * omega[m]);
-  std::vector<double> weights;
-  for (const size_t m : chosen)
-    weights.push_back(std::exp(c * omega[m]) / mass[group(m)] / static_cast<double>(mass.size()));
-  return weights;
-}
-
-// NDCG of each query by a mixture of the chosen members with these qualities.
-std::vector<double> slow_mixture(const Ensemble& e, const std::vector<double>& omega,
-                                 const std::vector<size_t>& chosen, double c, const MixOptions& options) {
-  const auto weights = slow_weights(e, omega, chosen, c, options.families);
-  std::vector<double> sum(e.data.labels.size());
-  for (size_t j = 0; j < chosen.size(); ++j) {
-    const auto scores = slow_prepared(e, chosen[j], options.normalize);
-    for (size_t i = 0; i < sum.size(); ++i) sum[i] += weights[j] * scores[i];
-  }
-  // Sums that cancel are ties.
-  if (options.normalize == Normalize::kQuery)
-    for (double& x : sum) x = std::round(x * 0x1p36) * 0x1p-36;
-  const std::vector<float> mixed(sum.begin(), sum.end());
-  std::vector<double> ndcg(e.data.queries.size());
-  SelectionMetric(e.data.queries, e.data.labels, e.data.grades).per_query(mixed, ndcg);
-  return ndcg;
-}
-
-// Each part of the queries is judged with qualities from the queries outside it.
-double slow_cross_validation(const Ensemble& e, const std::vector<size_t>& chosen, double c,
-                             const MixOptions& options) {
-  const SelectionMetric metric(e.data.queries, e.data.labels, e.data.grades);
-  const size_t queries = e.data.queries.size();
-  const auto parts = static_cast<size_t>(options.parts);
-  double total = 0;
-  for (size_t part = 0; part < parts; ++part) {
-    const size_t first = part * queries / parts, last = (part + 1) * queries / parts;
-    std::vector<double> omega;
-    for (const auto& scores : e.scores) {
-      std::vector<double> ndcg(queries);
-      metric.per_query(scores, ndcg);
-      double sum = 0;
-      size_t count = 0;
-      for (size_t q = 0; q < queries; ++q)
-        if (parts == 1 || q < first || q >= last) {
-          sum += ndcg[q];
-          ++count;
-        }
-      omega.push_back(sum / static_cast<double>(count));
-    }
-    const std::vector<double> ndcg = slow_mixture(e, omega, chosen, c, options);
-    for (size_t q = first; q < last; ++q) total += ndcg[q];
-  }
-  return total / static_cast<double>(queries);
-}
-
-void expect_slow_grid(const Ensemble& e, const MixOptions& options) {
-  const MixResult result = mix_all(e, options);
-  const bool all = options.checkpoints == Checkpoints::kAll;
-  ASSERT_EQ(result.grid.size(), 11u * (all ? 1 : 3));
+// Every point of the grid, the choice, and the weights of the mixture.
+void expect_slow_grid(const Ensemble& e, const MixOptions& options, const Variant& variant,
+                      const std::vector<int64_t>& lengths) {
+  const MixResult result = mix_all(e, options, variant);
+  std::vector<GridPoint> expected;
+  const auto steps = static_cast<size_t>((options.c_to - options.c_from) / options.c_step) + 1;
+  for (const int64_t length : lengths)
+    for (size_t j = 0; j < steps; ++j)
+      expected.push_back({options.c_from + static_cast<double>(j) * options.c_step, length, 0});
+  ASSERT_EQ(result.grid.size(), expected.size());
   GridPoint best;
-  best.ndcg = -1;
-  for (const GridPoint& point : result.grid) {
-    std::vector<size_t> chosen;
-    for (size_t m = 0; m < e.members.size(); ++m)
-      if (all || e.members[m].checkpoint == 0 || e.members[m].checkpoint == point.checkpoint)
-        chosen.push_back(m);
-    EXPECT_NEAR(point.ndcg, slow_cross_validation(e, chosen, point.c, options), 1e-9)
-        << point.c << " " << point.checkpoint;
-    if (point.ndcg > best.ndcg ||
-        (point.ndcg == best.ndcg &&
+  best.quality = -1;
+  for (size_t p = 0; p < expected.size(); ++p) {
+    const GridPoint& point = result.grid[p];
+    EXPECT_NEAR(point.c, expected[p].c, 1e-9);
+    EXPECT_EQ(point.checkpoint, expected[p].checkpoint);
+    const SlowMixture slow(e, slow_chosen(e, variant, point.checkpoint, options), point.c, options);
+    EXPECT_NEAR(point.quality, slow.quality, 1e-9) << point.c << " " << point.checkpoint;
+    if (point.quality > best.quality ||
+        (point.quality == best.quality &&
          (point.c < best.c || (point.c == best.c && point.checkpoint < best.checkpoint))))
       best = point;
   }
   EXPECT_EQ(result.mixture.c(), best.c);
   EXPECT_EQ(result.mixture.checkpoint(), best.checkpoint);
-  EXPECT_EQ(result.chosen_by, best.ndcg);
-  if (options.parts == 1) {
-    EXPECT_NEAR(result.validation, best.ndcg, 1e-9);
-  }
+  EXPECT_EQ(result.chosen_by, best.quality);
+  const std::vector<size_t> chosen = slow_chosen(e, variant, best.checkpoint, options);
+  const SlowMixture slow(e, chosen, best.c, options);
+  EXPECT_EQ(result.sources, chosen);
+  EXPECT_EQ(result.left_out, slow_standing(e, variant, best.checkpoint, options).size() - chosen.size());
   double total = 0;
-  for (const double weight : result.mixture.weights()) total += weight;
+  for (size_t m = 0; m < chosen.size(); ++m) {
+    EXPECT_NEAR(result.mixture.weights()[m], slow.weights[m], 1e-12);
+    total += slow.weights[m];
+  }
   EXPECT_NEAR(total, 1, 1e-12);
+  double masses = 0;
+  for (const FamilyMass& family : result.mixture.families()) masses += family.mass;
+  EXPECT_NEAR(masses, 1, 1e-12);
 }
 
 TEST(Mixer, GridEqualsTheSlowVersion) {
   const Ensemble e = make_ensemble();
   const Context context;
   const SelectionMetric metric(e.data.queries, e.data.labels, e.data.grades);
-  const auto omega = member_quality(e.members, e.source(), e.validation(), 10, context);
+  const auto omega = member_quality(e.members, e.source(), e.validation(), "ndcg@10", context);
   for (size_t m = 0; m < e.members.size(); ++m) EXPECT_EQ(omega[m], metric(e.scores[m]));
-  for (const Families families : {Families::kEqual, Families::kPooled})
+  for (const Families families : {Families::kWeighted, Families::kEqual, Families::kPooled})
     for (const Normalize normalize : {Normalize::kQuery, Normalize::kNone})
       for (const Checkpoints checkpoints : {Checkpoints::kChosen, Checkpoints::kAll}) {
         MixOptions options;
         options.families = families;
         options.normalize = normalize;
         options.checkpoints = checkpoints;
-        options.c_step = 20;
+        options.c_step = 40;
+        const std::vector<int64_t> lengths =
+            checkpoints == Checkpoints::kAll ? std::vector<int64_t>{0} : std::vector<int64_t>{10, 20, 50};
         for (const int parts : {1, 3}) {
           options.parts = parts;
-          expect_slow_grid(e, options);
+          expect_slow_grid(e, options, kAll, lengths);
         }
       }
+}
+
+// Runs of other lengths, lengths that one run alone has, and a learner without any.
+Ensemble make_lengths(uint64_t seed) {
+  Ensemble e;
+  e.data = test::make_up({.documents = 900, .seed = seed});
+  const auto run = [&](const std::string& family, const std::string& model, int bag,
+                       const std::vector<int64_t>& lengths) {
+    for (const int64_t length : lengths)
+      for (const CalibrationKind kind : {CalibrationKind::kCpc, CalibrationKind::kRbc})
+        e.add({family, kind, length, model, bag, std::string(to_string(kind))},
+              2 + 10.0 / static_cast<double>(length), seed);
+  };
+  run("boosting", "a", 0, {10, 20, 50});
+  run("boosting", "a", 1, {10, 35});
+  run("boosting", "b", 0, {100});
+  run("gradient", "g", 0, {7, 20, 60});
+  run("gradient", "h", 0, {20});
+  e.add({"svm", CalibrationKind::kCpc, 0, "C=1", 0, "cpc"}, 3, seed);
+  return e;
+}
+
+TEST(Mixer, RunsOfDifferentLengthsEqualTheSlowVersion) {
+  const Ensemble e = make_lengths(2);
+  MixOptions options;
+  options.c_step = 100;
+  options.parts = 3;
+  const std::vector<int64_t> all = {7, 10, 20, 35, 50, 60, 100};
+  for (const Families families : {Families::kWeighted, Families::kEqual, Families::kPooled}) {
+    options.families = families;
+    expect_slow_grid(e, options, kAll, all);
+  }
+  expect_slow_grid(e, options, {"G", "gradient", std::nullopt, false}, {7, 20, 60});
+  expect_slow_grid(e, options, {"AB.RBC", "boosting", CalibrationKind::kRbc, false}, {10, 20, 35, 50, 100});
+  // No run drops out, however short or long it is.
+  options.choice = MixChoice::kFixed;
+  options.fixed_checkpoint = 7;
+  EXPECT_EQ(mix_all(e, options).mixture.members().size(), 11u);
+  options.fixed_checkpoint = 0;
+  const MixResult longest = mix_all(e, options);
+  EXPECT_EQ(longest.mixture.checkpoint(), 100);
+  std::vector<int64_t> lengths;
+  for (const Member& member : longest.mixture.members())
+    if (member.kind == CalibrationKind::kCpc) lengths.push_back(member.checkpoint);
+  EXPECT_EQ(lengths, (std::vector<int64_t>{35, 50, 100, 20, 60, 0}));
+}
+
+TEST(Mixer, CopiesAreLeftOutOfTheMixturesThatHaveTheOriginal) {
+  Ensemble e = make_lengths(3);
+  const auto find = [&](const Member& member) {
+    const auto at = std::find(e.members.begin(), e.members.end(), member);
+    EXPECT_NE(at, e.members.end()) << member.name();
+    return static_cast<size_t>(at - e.members.begin());
+  };
+  const auto copy = [&](const Member& from, const Member& to, bool of_order) {
+    std::vector<float> scores = e.scores[find(from)];
+    // The same order of other scores, ties included.
+    if (of_order)
+      for (float& score : scores) score = std::tanh(0.1f * score) * 8;
+    e.scores[find(to)] = scores;
+  };
+  // Some ties to keep, coarse enough that the copies have them too.
+  for (auto& scores : e.scores)
+    for (float& score : scores) score = std::round(score * 2) / 2;
+  const auto cpc = CalibrationKind::kCpc, rbc = CalibrationKind::kRbc;
+  copy({"boosting", cpc, 20, "a", 0, "cpc"}, {"boosting", rbc, 20, "a", 0, "rbc"}, true);   // another kind
+  copy({"boosting", cpc, 20, "a", 0, "cpc"}, {"boosting", cpc, 50, "a", 0, "cpc"}, false);  // another length
+  copy({"boosting", cpc, 35, "a", 1, "cpc"}, {"gradient", cpc, 20, "h", 0, "cpc"}, true);   // another family
+  copy({"boosting", cpc, 35, "a", 1, "cpc"}, {"svm", cpc, 0, "C=1", 0, "cpc"}, true);       // a whole family
+  MixOptions options;
+  options.c_step = 100;
+  options.parts = 2;
+  const std::vector<int64_t> all = {7, 10, 20, 35, 50, 60, 100};
+  for (const Families families : {Families::kWeighted, Families::kEqual, Families::kPooled}) {
+    options.families = families;
+    expect_slow_grid(e, options, kAll, all);
+  }
+  expect_slow_grid(e, options, {"AB", "boosting", std::nullopt, false}, {10, 20, 35, 50, 100});
+  expect_slow_grid(e, options, {"AB.RBC", "boosting", rbc, false}, {10, 20, 35, 50, 100});
+  options.checkpoints = Checkpoints::kAll;
+  expect_slow_grid(e, options, kAll, {0});
+
+  options = {};
+  options.choice = MixChoice::kFixed;
+  const auto left_out = [&](int64_t length, const Variant& variant) {
+    options.fixed_checkpoint = length;
+    return mix_all(e, options, variant).left_out;
+  };
+  EXPECT_EQ(left_out(20, kAll), 2u);  // one by another kind; of two copies without their original the second
+  EXPECT_EQ(left_out(50, kAll), 2u);
+  EXPECT_EQ(left_out(20, {"AB.RBC", "boosting", rbc, false}), 0u);
+  options.checkpoints = Checkpoints::kAll;
+  EXPECT_EQ(mix_all(e, options).left_out, 4u);
+  // The order must be the same, not nearly so: one tie less, and it is no copy.
+  const size_t svm = find({"svm", cpc, 0, "C=1", 0, "cpc"});
+  for (size_t q = 0, changed = 0; q < e.data.queries.size() && changed == 0; ++q)
+    for (size_t i = e.data.queries.begin(q) + 1; i < e.data.queries.end(q) && changed == 0; ++i)
+      if (e.scores[svm][i] == e.scores[svm][i - 1]) {
+        e.scores[svm][i] = std::nextafter(e.scores[svm][i], 1000.0f);
+        changed = 1;
+      }
+  EXPECT_EQ(mix_all(e, options).left_out, 3u);
+}
+
+// A family that knows the first half's labels and is the worse one on the second: the first half must be
+// judged with the second's masses, which prefer the other family, and that one has the first half upside
+// down.
+TEST(Mixer, MassesOfAPartComeFromTheOtherParts) {
+  Ensemble e;
+  e.data = test::make_up({.documents = 3000, .seed = 8});
+  const size_t half = e.data.queries.begin(e.data.queries.size() / 2);
+  e.add({"reversed", CalibrationKind::kCpc, 0, "m", 0, "c"}, 2, 1);
+  e.add({"knowing", CalibrationKind::kCpc, 0, "m", 0, "c"}, 4, 1);
+  for (size_t i = 0; i < half; ++i) {
+    e.scores[0][i] = static_cast<float>(-e.data.labels[i]);
+    e.scores[1][i] = static_cast<float>(e.data.labels[i]);
+  }
+  MixOptions options;
+  options.parts = 2;
+  options.c_to = options.c_step;
+  expect_slow_grid(e, options, kAll, {0});
+  const double cross = mix_all(e, options).chosen_by;
+  options.parts = 1;
+  EXPECT_GT(mix_all(e, options).chosen_by, cross + 0.1);
 }
 
 // A member that knows the labels of the first half of the queries and is noise on the second looks best on
@@ -218,9 +262,9 @@ TEST(Mixer, UniformAtZeroAndTheBestMemberAtLargeC) {
   options.fixed_c = 1e6;
   const MixResult sharp = mix_all(e, options);
   const auto best = std::max_element(sharp.diagnostics.begin(), sharp.diagnostics.end(),
-                                     [](const auto& x, const auto& y) { return x.ndcg < y.ndcg; });
+                                     [](const auto& x, const auto& y) { return x.quality < y.quality; });
   EXPECT_EQ(best->weight, 1.0);
-  EXPECT_NEAR(sharp.validation, best->ndcg, 1e-12);
+  EXPECT_NEAR(sharp.validation, best->quality, 1e-12);
   options.families = Families::kEqual;
   options.fixed_c = 0;
   const MixResult equal = mix_all(e, options);
@@ -230,14 +274,14 @@ TEST(Mixer, UniformAtZeroAndTheBestMemberAtLargeC) {
 
 TEST(Mixer, NeverDependsOnTheOrderOfTheMembersOrOnThreads) {
   const Ensemble e = make_ensemble(3);
-  const auto variants = standard_variants(e.members);
+  const auto variants = standard_variants(e.members, kRows);
   const auto run = [&](const Ensemble& x, int threads) {
     std::vector<uint8_t> all;
     for (const MixResult& r : mix(x.members, x.source(), x.validation(), variants, {}, Context(threads))) {
       BinaryWriter out;
       r.mixture.save(out);
       out.put(r.validation);
-      for (const auto& point : r.grid) out.put(point.ndcg);
+      for (const auto& point : r.grid) out.put(point.quality);
       for (const auto& d : r.diagnostics) out.put(d.variance_share);
       std::vector<float> scores(x.data.labels.size());
       r.mixture.apply([&](size_t m) { return x.source()(r.sources[m]); }, x.data.queries, scores,
@@ -284,7 +328,7 @@ TEST(Mixer, AMemberWithAllEqualScoresDoesNoHarm) {
 TEST(Mixer, RowsOfTheTables) {
   const Ensemble e = make_ensemble();
   std::vector<std::string> names;
-  const auto variants = standard_variants(e.members);
+  const auto variants = standard_variants(e.members, kRows);
   for (const Variant& v : variants) names.push_back(v.name);
   EXPECT_EQ(names, (std::vector<std::string>{"AB+EXP", "AB+EXP.CPC", "AB+EXP.RBC", "AB+OneBest", "SVM+EXP",
                                              "SVM+EXP.CPC", "SVM+EXP.RBC", "SVM+OneBest", "ALL+EXP",
@@ -302,9 +346,42 @@ TEST(Mixer, RowsOfTheTables) {
   }
 }
 
+TEST(Mixer, ChoosesByTheMetricThatIsNamed) {
+  const Ensemble e = make_ensemble(9);
+  std::vector<double> validation;
+  for (const char* name : {"ndcg@10", "ndcg@3", "ndcg@10:letor4", "err", "map"}) {
+    MixOptions options;
+    options.metric = name;
+    options.parts = 1;
+    const SelectionMetric metric(e.data.queries, e.data.labels, e.data.grades, SelectionName::parse(name));
+    const MixResult result = mix_all(e, options);
+    EXPECT_EQ(result.validation, metric(result.scores)) << name;
+    EXPECT_NEAR(result.chosen_by, result.validation, 1e-9) << name;
+    for (size_t m = 0; m < result.sources.size(); ++m)
+      EXPECT_EQ(result.diagnostics[m].quality, metric(e.scores[result.sources[m]])) << name;
+    validation.push_back(result.validation);
+  }
+  std::sort(validation.begin(), validation.end());
+  EXPECT_EQ(std::unique(validation.begin(), validation.end()), validation.end());
+  MixOptions unknown;
+  unknown.metric = "ndgc@10";
+  EXPECT_THROW(mix_all(e, unknown), InputError);
+}
+
+TEST(Mixer, RowsAreNamedAndOrderedByTheCaller) {
+  const Ensemble e = make_ensemble();
+  const std::vector<FamilyRow> rows = {{"svm", "S"}, {"forest", "RF"}, {"boosting", "B"}};
+  std::vector<std::string> names;
+  for (const Variant& v : standard_variants(e.members, rows)) names.push_back(v.name);
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"S+EXP", "S+EXP.CPC", "S+EXP.RBC", "S+OneBest", "B+EXP", "B+EXP.CPC",
+                                      "B+EXP.RBC", "B+OneBest", "ALL+EXP", "ALL+OneBest"}));
+  EXPECT_THROW(standard_variants(e.members, std::vector<FamilyRow>{{"svm", "S"}}), InternalError);
+}
+
 TEST(Mixer, OneBestIsTheBestMemberAlone) {
   const Ensemble e = make_ensemble(5);
-  const auto omega = member_quality(e.members, e.source(), e.validation(), 10, Context());
+  const auto omega = member_quality(e.members, e.source(), e.validation(), "ndcg@10", Context());
   const size_t best = std::max_element(omega.begin(), omega.end()) - omega.begin();
   const MixResult result = mix_all(e, {}, {"ALL+OneBest", "", std::nullopt, true});
   ASSERT_EQ(result.sources, std::vector<size_t>{best});

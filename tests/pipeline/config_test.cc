@@ -95,7 +95,7 @@ TEST(Config, AListOfAnOptionIsAGrid) {
     EXPECT_THAT(config.learners[i].lengths, ElementsAre(5, 10, 20));
   }
   EXPECT_THAT(config.learners[4].points(), ElementsAre(Point{0, "C=0.001"}, Point{0, "C=0.1"}));
-  EXPECT_EQ(config.mix.k, 5);
+  EXPECT_EQ(config.mix.metric, "ndcg@5");
   EXPECT_EQ(config.engine.slurm.cpus, 2);
 }
 

@@ -34,6 +34,12 @@ struct Member {
 // The scores of all documents by the given member; called from several threads at once.
 using MemberSource = std::function<std::span<const float>(size_t member)>;
 
+// The share of a mixture's weight that the members of one family have.
+struct FamilyMass {
+  std::string family;
+  double mass = 0;
+};
+
 class Mixture {
  public:
   Mixture() = default;
@@ -42,6 +48,7 @@ class Mixture {
 
   const std::vector<Member>& members() const { return members_; }
   const std::vector<double>& weights() const { return weights_; }  // sum to 1
+  std::vector<FamilyMass> families() const;  // in the order of the members; the masses sum to 1
   Normalize normalize() const { return normalize_; }
   double c() const { return c_; }
   int64_t checkpoint() const { return checkpoint_; }  // 0: no member has one, or all are in

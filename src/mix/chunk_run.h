@@ -1,0 +1,41 @@
+// The mixtures of one chunk of validation documents: cells summed for every c, and the quality of their sums.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "mix/chunks.h"
+#include "mix/weights.h"
+#include "tunemix/metric/selection.h"
+
+namespace tunemix::mixing {
+
+class ChunkRun {
+ public:
+  ChunkRun(const Layout& layout, const Weights& weights, const MemberSource& source,
+           const ValidationData& validation, const Chunk& chunk, size_t cs, Normalize normalize,
+           const SelectionName& metric);
+
+  static size_t bytes(const Layout& layout, const Chunk& chunk, size_t cs);
+
+  // The documents and room for the widest vectors.
+  size_t stride() const { return stride_; }
+  // out = sum over the cells of factor * the cell's sum for c number j.
+  void sum_cells(std::span<const size_t> cells, const double* factors, size_t j, double* out) const;
+  // Sum of the queries' quality by these sums of standardised members.
+  double evaluate(const double* mixed);
+
+ private:
+  void add(const double* scores, const double* weights, size_t members, double* sums) const;
+
+  Chunk chunk_;
+  Normalize normalize_;
+  size_t stride_;
+  size_t cs_;
+  std::vector<std::vector<double>> sums_;  // cell: c x stride
+  SelectionMetric metric_;
+  std::vector<float> scores_;
+  std::vector<double> per_query_;
+};
+
+}  // namespace tunemix::mixing

@@ -1,0 +1,47 @@
+// The quality of every mixture of the grid over c and T, cross-validated over parts of the queries, and the
+// masses of weighted families (spec, section 5).
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "mix/quality.h"
+#include "mix/weights.h"
+
+namespace tunemix::mixing {
+
+// The computation, with n validation queries in parts 1..P (one part: every "outside" below is all queries).
+//
+// omega_m(p)      member m's quality over the queries outside part p.
+// F_f,p(c, T)     mixture of family f alone with weights proportional to exp(c omega_m(p)).
+// Omega_f(c, T)   sum over parts p of the quality of F_f,p on p's queries, over n; also the value of the
+//                 family's own grid at (c, T).
+// Omega_f,p(c, T) the same sum over the parts other than p, over their number of queries.
+//
+// The mixture of several families is judged on part p as the sum over f of mass_f,p F_f,p, mass_f,p
+// proportional to exp(2 sqrt(n) Omega_f,p(c, T)): neither its weights nor its masses are measured on the
+// queries of part p. (These still help to weigh the members inside F_f,p' for another part p', as in any
+// stacking by one set of folds; keeping them out of that too would take P times the work.) The mixture chosen
+// in the end has weights by all queries and masses proportional to exp(2 sqrt(n) Omega_f(c, T)).
+struct GridInput {
+  const Layout& layout;
+  std::span<const Weights> weights;  // by all queries, then, with several parts, by those outside each
+  std::span<const double> cs;
+  std::span<const size_t> bounds;  // of the parts
+  const MemberSource& source;
+  const ValidationData& validation;
+  const MixOptions& options;
+  const SelectionName& metric;
+};
+
+struct GridValues {
+  // By variant and T, for each c. Empty where neither a choice nor a mass was to be found.
+  std::vector<std::vector<std::vector<double>>> quality;
+  // By variant and T, c x blocks: the families' masses in the final mixture. Empty where they are not
+  // weighted.
+  std::vector<std::vector<std::vector<double>>> masses;
+};
+
+GridValues evaluate_grid(const GridInput& input, const Context& context);
+
+}  // namespace tunemix::mixing
