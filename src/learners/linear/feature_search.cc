@@ -193,39 +193,28 @@ LinearModel train_ascent(const TrainingData& data, const AscentOptions& options,
 }  // namespace
 
 LearnerEntry best_feature_learner() {
-  LearnerEntry entry;
-  entry.type = entry.family = "best_feature";
-  entry.row = "BF";
-  entry.doc = "the single feature, upwards or downwards, with the best training NDCG@10";
-  entry.citation =
-      "the baseline of Chapelle and Chang, Yahoo! learning to rank challenge overview, JMLR 2011";
-  entry.one_column = true;
+  LearnerEntry entry = linear_entry(
+      {"best_feature", "BF", "the single feature, upwards or downwards, with the best training NDCG@10",
+       "the simplest baseline of Chapelle and Chang, Yahoo! learning to rank challenge overview, JMLR 2011"},
+      [](const TrainingRequest& request, const Context& context) {
+        return train_best_feature(request.data, context);
+      });
   entry.canonical = [](const std::string& key, const std::string&) -> std::string {
     throw_input("best_feature has no option '{}'; expected none", key);
   };
-  entry.start = [](const TrainingRequest& request, const Context& context) {
-    return std::make_unique<WholeTrainer>(
-        [&data = request.data, &context] { return train_best_feature(data, context); });
-  };
-  entry.load = LinearModel::load;
   return entry;
 }
 
 LearnerEntry coordinate_ascent_learner() {
-  LearnerEntry entry;
-  entry.type = entry.family = "coordinate_ascent";
-  entry.row = "CA";
-  entry.doc = "linear ranker whose weights are raised one by one to the best training NDCG@10";
-  entry.citation = "Metzler and Croft, Linear feature-based models for information retrieval, 2007";
-  entry.one_column = true;
+  LearnerEntry entry = linear_entry(
+      {"coordinate_ascent", "CA",
+       "linear ranker whose weights are raised one by one to the best training NDCG@10",
+       "Metzler and Croft, Linear feature-based models for information retrieval, Information Retrieval "
+       "2007"},
+      [](const TrainingRequest& request, const Context& context) {
+        return train_ascent(request.data, parse_settings(ascent_options(), request.settings), context);
+      });
   describe_options(entry, ascent_options());
-  entry.start = [](const TrainingRequest& request, const Context& context) {
-    return std::make_unique<WholeTrainer>(
-        [&data = request.data, &context, options = parse_settings(ascent_options(), request.settings)] {
-          return train_ascent(data, options, context);
-        });
-  };
-  entry.load = LinearModel::load;
   return entry;
 }
 

@@ -14,13 +14,13 @@ using namespace linear;
 
 struct RankSvmOptions {
   std::vector<double> C = {0.01, 0.1, 1, 10, 100};
-  Share share = Share::kQuery;
+  Share share = Share::kPair;
   double tolerance = 1e-3;
   int iterations = 200;
 };
 
-const std::vector<std::pair<std::string, Share>> kShares = {{"query", Share::kQuery}, {"pair", Share::kPair}};
-constexpr const char* kShareDoc = "what counts the same in the mean loss: every query, or every pair";
+const std::vector<std::pair<std::string, Share>> kShares = {{"pair", Share::kPair}, {"query", Share::kQuery}};
+constexpr const char* kShareDoc = "what counts the same in the mean loss: every pair, or every query";
 
 const OptionTable<RankSvmOptions>& ranksvm_options() {
   static const OptionTable<RankSvmOptions> table = [] {
@@ -72,7 +72,7 @@ struct NetOptions {
   int layer = 0;
   int node = 10;
   double l2 = 1e-3;
-  Share share = Share::kQuery;
+  Share share = Share::kPair;
 };
 
 OptionTable<NetOptions> net_options(bool pairs) {
@@ -118,60 +118,45 @@ LinearModel train_net(const std::string& type, Loss loss, bool pairs, const Trai
   return LinearModel(type, shape, problem.scaling(), std::move(solutions));
 }
 
-LearnerEntry net_learner(const std::string& type, Loss loss, bool pairs,
+LearnerEntry net_learner(const LinearEntry& about, Loss loss, bool pairs,
                          const OptionTable<NetOptions>& table) {
-  LearnerEntry entry;
-  entry.type = entry.family = type;
-  entry.one_column = true;
+  LearnerEntry entry = linear_entry(about, [type = about.type, loss, pairs, &table](
+                                               const TrainingRequest& request, const Context& context) {
+    return train_net(type, loss, pairs, request, parse_settings(table, request.settings), context);
+  });
   describe_options(entry, table, {{"epoch", OptionRole::kLength}});
-  entry.start = [type, loss, pairs, &table](const TrainingRequest& request, const Context& context) {
-    return std::make_unique<WholeTrainer>([=, &table, &context] {
-      return train_net(type, loss, pairs, request, parse_settings(table, request.settings), context);
-    });
-  };
-  entry.load = LinearModel::load;
   return entry;
 }
 
 }  // namespace
 
 LearnerEntry ranksvm_learner() {
-  LearnerEntry entry;
-  entry.type = entry.family = "ranksvm";
-  entry.row = "RS";
-  entry.doc = "linear ranker with the squared hinge loss over pairs, for a path of C";
-  entry.citation = "Joachims, Optimizing search engines using clickthrough data, KDD 2002";
-  entry.one_column = true;
+  LearnerEntry entry = linear_entry(
+      {"ranksvm", "RS", "linear ranker with the squared hinge loss over pairs, for a path of C",
+       "Joachims, Optimizing search engines using clickthrough data, KDD 2002"},
+      [](const TrainingRequest& request, const Context& context) {
+        return train_ranksvm(request.data, parse_settings(ranksvm_options(), request.settings), context);
+      });
   describe_options(entry, ranksvm_options(), {{"C", OptionRole::kPath}});
   entry.points = [](const Settings& settings, std::span<const int64_t>) {
     return path_points("C", parse_settings(ranksvm_options(), settings).C);
   };
-  entry.start = [](const TrainingRequest& request, const Context& context) {
-    return std::make_unique<WholeTrainer>(
-        [&data = request.data, &context, options = parse_settings(ranksvm_options(), request.settings)] {
-          return train_ranksvm(data, options, context);
-        });
-  };
-  entry.load = LinearModel::load;
   return entry;
 }
 
 LearnerEntry ranknet_learner() {
   static const OptionTable<NetOptions> table = net_options(true);
-  LearnerEntry entry = net_learner("ranknet", pair_logistic_loss, true, table);
-  entry.row = "RN";
-  entry.doc = "linear ranker or small network with the logistic loss over pairs";
-  entry.citation = "Burges et al., Learning to rank using gradient descent, ICML 2005";
-  return entry;
+  return net_learner({"ranknet", "RN", "linear ranker or small network with the logistic loss over pairs",
+                      "Burges et al., Learning to rank using gradient descent, ICML 2005"},
+                     pair_logistic_loss, true, table);
 }
 
 LearnerEntry listnet_learner() {
   static const OptionTable<NetOptions> table = net_options(false);
-  LearnerEntry entry = net_learner("listnet", list_entropy_loss, false, table);
-  entry.row = "LN";
-  entry.doc = "linear ranker or small network with the cross-entropy of the chances to be first";
-  entry.citation = "Cao et al., Learning to rank: from pairwise approach to listwise approach, ICML 2007";
-  return entry;
+  return net_learner(
+      {"listnet", "LN", "linear ranker or small network with the cross-entropy of the chances to be first",
+       "Cao et al., Learning to rank: from pairwise approach to listwise approach, ICML 2007"},
+      list_entropy_loss, false, table);
 }
 
 }  // namespace tunemix

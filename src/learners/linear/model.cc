@@ -25,6 +25,28 @@ bool all_finite(std::span<const double> values) {
   return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
 }
 
+// A training that has nothing to show before its end.
+class WholeTrainer : public Trainer {
+ public:
+  using Train = std::function<LinearModel(const TrainingRequest&, const Context&)>;
+  WholeTrainer(Train train, TrainingRequest request, const Context& context)
+      : train_(std::move(train)), request_(std::move(request)), context_(context) {}
+  bool step(double /*seconds*/) override {
+    if (model_ == nullptr) model_ = std::make_unique<LinearModel>(train_(request_, context_));
+    return true;
+  }
+  std::unique_ptr<Model> model() const override {
+    require(model_ != nullptr, "a model was asked for before its training");
+    return std::make_unique<LinearModel>(*model_);
+  }
+
+ private:
+  Train train_;
+  TrainingRequest request_;
+  const Context& context_;
+  std::unique_ptr<LinearModel> model_;
+};
+
 }  // namespace
 
 std::vector<double> unscale(const Shape& shape, const Scaling& scaling, std::span<const double> parameters) {
@@ -149,6 +171,21 @@ std::unique_ptr<Model> LinearModel::load(BinaryReader& in) {
   }
   if (!all_finite(scaling.shift) || !all_finite(scaling.factor)) in.fail("a scale is not a finite number");
   return std::make_unique<LinearModel>(std::move(type), shape, std::move(scaling), std::move(solutions));
+}
+
+LearnerEntry linear_entry(const LinearEntry& about,
+                          std::function<LinearModel(const TrainingRequest&, const Context&)> train) {
+  LearnerEntry entry;
+  entry.type = entry.family = about.type;
+  entry.row = about.row;
+  entry.doc = about.doc;
+  entry.citation = about.citation;
+  entry.one_column = true;
+  entry.start = [train](const TrainingRequest& request, const Context& context) {
+    return std::make_unique<WholeTrainer>(train, request, context);
+  };
+  entry.load = LinearModel::load;
+  return entry;
 }
 
 std::vector<Point> path_points(const std::string& option, std::span<const double> values) {

@@ -59,23 +59,12 @@ class LinearModel : public Model {
   std::vector<Solution> solutions_;
 };
 
-// A training that has nothing to show before its end.
-class WholeTrainer : public Trainer {
- public:
-  explicit WholeTrainer(std::function<LinearModel()> train) : train_(std::move(train)) {}
-  bool step(double /*seconds*/) override {
-    if (model_ == nullptr) model_ = std::make_unique<LinearModel>(train_());
-    return true;
-  }
-  std::unique_ptr<Model> model() const override {
-    require(model_ != nullptr, "a model was asked for before its training");
-    return std::make_unique<LinearModel>(*model_);
-  }
-
- private:
-  std::function<LinearModel()> train_;
-  std::unique_ptr<LinearModel> model_;
+// What a learner of linear models is called and where it comes from, and its training, from start to end.
+struct LinearEntry {
+  std::string type, row, doc, citation;
 };
+LearnerEntry linear_entry(const LinearEntry& about,
+                          std::function<LinearModel(const TrainingRequest&, const Context&)> train);
 
 // The points of a path: "C=0.1", ...
 std::vector<Point> path_points(const std::string& option, std::span<const double> values);

@@ -93,23 +93,17 @@ LinearModel train_regression(const TrainingData& data, const RegressionOptions& 
 }  // namespace
 
 LearnerEntry linear_regression_learner() {
-  LearnerEntry entry;
-  entry.type = entry.family = "linear_regression";
-  entry.row = "LR";
-  entry.doc = "least squares of the label with a ridge, for a path of ridges";
-  entry.citation = "Hoerl and Kennard, Ridge regression, Technometrics 1970";
-  entry.one_column = true;
+  LearnerEntry entry = linear_entry(
+      {"linear_regression", "LR", "least squares of the label with a ridge, for a path of ridges",
+       "Hoerl and Kennard, Ridge regression, Technometrics 1970"},
+      [](const TrainingRequest& request, const Context& context) {
+        return train_regression(request.data, parse_settings(regression_options(), request.settings),
+                                context);
+      });
   describe_options(entry, regression_options(), {{"L2", OptionRole::kPath}});
   entry.points = [](const Settings& settings, std::span<const int64_t>) {
     return path_points("L2", parse_settings(regression_options(), settings).L2);
   };
-  entry.start = [](const TrainingRequest& request, const Context& context) {
-    return std::make_unique<WholeTrainer>(
-        [&data = request.data, &context, options = parse_settings(regression_options(), request.settings)] {
-          return train_regression(data, options, context);
-        });
-  };
-  entry.load = LinearModel::load;
   return entry;
 }
 

@@ -18,7 +18,7 @@ constexpr size_t kRank = 10;  // of the NDCG that is boosted
 
 struct AdaRankOptions {
   int round = 500;
-  int max = 5;
+  int max = 2;
 };
 
 const OptionTable<AdaRankOptions>& adarank_options() {
@@ -26,7 +26,7 @@ const OptionTable<AdaRankOptions>& adarank_options() {
     OptionTable<AdaRankOptions> t;
     t.number("round", &AdaRankOptions::round, 1, 1000000, "weak rankers to add")
         .number("max", &AdaRankOptions::max, 1, 1000000,
-                "a feature chosen so many times in a row is not chosen in the next round");
+                "a feature chosen so many times in a row is put aside until all others have been");
     return t;
   }();
   return table;
@@ -65,8 +65,8 @@ class AdaRank : public weak::Method {
     });
     std::optional<size_t> best;
     for (size_t k = 0; k < phi.size(); ++k) {
-      const bool barred = k / 2 == last_ && in_row_ >= options_.max;
-      if (!barred && scaling_.factor[k / 2] > 0 && (!best || phi[k] > phi[*best])) best = k;
+      const bool usable = scaling_.factor[k / 2] > 0 && !aside_[k / 2];
+      if (usable && (!best || phi[k] > phi[*best])) best = k;
     }
     if (!best || queries_.size() == 0) return std::nullopt;
     // A feature that is right about every query would have no end of weight.
@@ -81,6 +81,7 @@ class AdaRank : public weak::Method {
   void add(const WeakRanker& ranker) override {
     in_row_ = ranker.feature == last_ ? in_row_ + 1 : 1;
     last_ = ranker.feature;
+    if (in_row_ >= options_.max) put_aside(last_);
     for (size_t i = 0; i < scores_.size(); ++i)
       scores_[i] += ranker(data_.row(queries_.rows[i])[ranker.feature]);
     const std::vector<float> scores(scores_.begin(), scores_.end());
@@ -89,6 +90,14 @@ class AdaRank : public weak::Method {
   }
 
  private:
+  // The best feature alone would be chosen for ever, as the weights of queries differ little.
+  void put_aside(size_t feature) {
+    aside_[feature] = true;
+    bool any_left = false;
+    for (size_t j = 0; j < aside_.size(); ++j) any_left |= !aside_[j] && scaling_.factor[j] > 0;
+    if (!any_left) aside_.assign(aside_.size(), false);
+    in_row_ = 0;
+  }
   std::span<double> values(size_t k) { return {values_.data() + k * queries_.size(), queries_.size()}; }
 
   const Dataset& data_;
@@ -102,6 +111,7 @@ class AdaRank : public weak::Method {
   std::vector<double> values_;   // NDCG of each query by each feature
   size_t last_ = SIZE_MAX;       // feature chosen last
   int in_row_ = 0;
+  std::vector<bool> aside_ = std::vector<bool>(data_.features(), false);
 };
 
 }  // namespace
