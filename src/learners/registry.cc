@@ -1,8 +1,10 @@
 #include "tunemix/learners/registry.h"
 
 #include "learners/adaboost_mh/learner.h"
+#include "learners/linear/learners.h"
 #include "learners/scores/learner.h"
 #include "learners/svm/learner.h"
+#include "learners/weak_rankers/learners.h"
 
 namespace tunemix {
 
@@ -11,6 +13,15 @@ Registry& registry() {
     Registry r;
     r.add(adaboost_mh_learner());
     r.add(svm_learner());
+    r.add(best_feature_learner());
+    r.add(linear_regression_learner());
+    r.add(ranksvm_learner());
+    r.add(ranknet_learner());
+    r.add(listnet_learner());
+    r.add(coordinate_ascent_learner());
+    r.add(adarank_learner());
+    r.add(rankboost_learner());
+    r.add(frank_learner());
     r.add(scores_learner());
     return r;
   }();

@@ -1,0 +1,144 @@
+#include "learners/linear/losses.h"
+
+#include <algorithm>
+#include <array>
+
+#include "learners/portable_math.h"
+
+namespace tunemix::linear {
+namespace {
+
+constexpr size_t kLanes = 8;
+constexpr size_t kMostLabels = 32;
+
+double sum_of_lanes(const double* v) {
+  return ((v[0] + v[4]) + (v[1] + v[5])) + ((v[2] + v[6]) + (v[3] + v[7]));
+}
+
+}  // namespace
+
+double squared_hinge_loss(std::span<const double> scores, std::span<const int32_t> labels,
+                          std::span<double> gradient, LossScratch& scratch) {
+  const size_t n = scores.size();
+  // Centred, so that the sums of squares below lose no digits.
+  double mean = 0;
+  for (const double s : scores) mean += s;
+  mean /= static_cast<double>(n);
+  auto& sorted = scratch.sorted;
+  sorted.resize(n);
+  for (size_t i = 0; i < n; ++i) sorted[i] = {scores[i] - mean, static_cast<uint32_t>(i)};
+  std::sort(sorted.begin(), sorted.end());
+
+  // For each label, of the documents that are within the margin: how many, their scores, squared scores.
+  struct Within {
+    double count = 0;
+    double sum = 0;
+    double squares = 0;
+    void add(double s) {
+      count += 1;
+      sum += s;
+      squares += s * s;
+    }
+  };
+  double loss = 0;
+  // Downwards: i is the better document; j above s_i - 1 costs (1 - s_i + s_j)^2. The set only grows.
+  std::array<Within, kMostLabels> within;
+  for (size_t at = n, next = n; at-- > 0;) {
+    const auto [s, i] = sorted[at];
+    for (; next > 0 && sorted[next - 1].first > s - 1; --next)
+      within[static_cast<size_t>(labels[sorted[next - 1].second])].add(sorted[next - 1].first);
+    Within worse;
+    for (int32_t l = 0; l < labels[i]; ++l) {
+      worse.count += within[static_cast<size_t>(l)].count;
+      worse.sum += within[static_cast<size_t>(l)].sum;
+      worse.squares += within[static_cast<size_t>(l)].squares;
+    }
+    loss += worse.count * (1 - s) * (1 - s) + 2 * (1 - s) * worse.sum + worse.squares;
+    gradient[i] = -2 * (worse.count * (1 - s) + worse.sum);
+  }
+  // Upwards: j is the worse document of the pair, among the better ones below s_j + 1.
+  within = {};
+  for (size_t at = 0, next = 0; at < n; ++at) {
+    const auto [s, j] = sorted[at];
+    for (; next < n && sorted[next].first < s + 1; ++next)
+      within[static_cast<size_t>(labels[sorted[next].second])].add(sorted[next].first);
+    double count = 0;
+    double sum = 0;
+    for (int32_t l = labels[j] + 1; l <= labels[0]; ++l) {
+      count += within[static_cast<size_t>(l)].count;
+      sum += within[static_cast<size_t>(l)].sum;
+    }
+    gradient[j] += 2 * (count * (1 + s) - sum);
+  }
+  return loss;
+}
+
+double pair_logistic_loss(std::span<const double> scores, std::span<const int32_t> labels,
+                          std::span<double> gradient, LossScratch& scratch) {
+  // With e = exp(s), all of a pair follows from the ratio r of the smaller to the larger e: no exp or log
+  // for each pair. Padding has e = 0, hence r = 0, and adds nothing.
+  const size_t n = scores.size();
+  const size_t padded = (n + kLanes - 1) / kLanes * kLanes + kLanes;
+  auto& e = scratch.exps;
+  auto& g = scratch.padded_gradient;
+  e.assign(padded, 0.0);
+  g.assign(padded, 0.0);
+  const double top = *std::max_element(scores.begin(), scores.end());
+  for (size_t i = 0; i < n; ++i) e[i] = portable_exp(std::max(-600.0, scores[i] - top));
+
+  constexpr size_t kFlush = 512 * kLanes;  // factors below 2 that a product can take
+  double loss = 0;
+  size_t end = 0;
+  for (size_t i = 0; i < n; ++i) {
+    if (i == end)
+      while (end < n && labels[end] == labels[i]) ++end;
+    if (end == n) break;  // no worse document is left
+    const double mine = e[i];
+    double pull[kLanes] = {};
+    for (size_t chunk = end; chunk < n; chunk += kFlush) {
+      double product[kLanes] = {1, 1, 1, 1, 1, 1, 1, 1};
+      for (size_t j = chunk; j < std::min(n, chunk + kFlush); j += kLanes)
+        for (size_t k = 0; k < kLanes; ++k) {
+          const double other = e[j + k];
+          const double r = std::min(mine, other) / std::max(mine, other);
+          const double share = 1 / (1 + r);
+          const double lambda = mine > other ? r * share : share;  // 1 / (1 + exp(s_i - s_j))
+          product[k] *= 1 + r;
+          pull[k] += lambda;
+          g[j + k] += lambda;
+        }
+      for (const double p : product) loss += portable_log(p);
+    }
+    for (size_t j = end; j < n; ++j) loss += std::max(0.0, scores[j] - scores[i]);
+    g[i] -= sum_of_lanes(pull);
+  }
+  std::copy_n(g.begin(), n, gradient.begin());
+  return loss;
+}
+
+double list_entropy_loss(std::span<const double> scores, std::span<const int32_t> labels,
+                         std::span<double> gradient, LossScratch& scratch) {
+  const size_t n = scores.size();
+  auto& e = scratch.exps;
+  e.resize(2 * n);
+  const double top = *std::max_element(scores.begin(), scores.end());
+  double wanted_sum = 0;
+  double sum = 0;
+  for (size_t i = 0; i < n; ++i) {
+    e[i] = portable_exp(scores[i] - top);
+    e[n + i] = portable_exp(labels[i] - labels[0]);
+  }
+  for (size_t i = 0; i < n; ++i) {
+    sum += e[i];
+    wanted_sum += e[n + i];
+  }
+  double loss = portable_log(sum) + top;
+  for (size_t i = 0; i < n; ++i) {
+    const double wanted = e[n + i] / wanted_sum;
+    loss -= wanted * scores[i];
+    gradient[i] = e[i] / sum - wanted;
+  }
+  return loss;
+}
+
+}  // namespace tunemix::linear
