@@ -1,6 +1,7 @@
 #include "tunemix/learners/registry.h"
 
 #include "learners/adaboost_mh/learner.h"
+#include "learners/gradient_trees/learners.h"
 #include "learners/linear/learners.h"
 #include "learners/scores/learner.h"
 #include "learners/svm/learner.h"
@@ -13,6 +14,12 @@ Registry& registry() {
     Registry r;
     r.add(adaboost_mh_learner());
     r.add(svm_learner());
+    r.add(lambdamart_learner());
+    r.add(mart_learner());
+    r.add(logitboost_learner());
+    r.add(yetirank_learner());
+    r.add(random_forest_learner());
+    r.add(extra_trees_learner());
     r.add(best_feature_learner());
     r.add(linear_regression_learner());
     r.add(ranksvm_learner());

@@ -1,0 +1,112 @@
+// Grows one regression tree, best leaf first, from packed gradients.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "learners/gradient_trees/node_search.h"
+#include "learners/gradient_trees/words.h"
+#include "tunemix/core/random.h"
+#include "tunemix/trees/bandit.h"
+
+namespace tunemix::trees {
+
+struct GrowthOptions {
+  int leaves = 31;
+  int depth = 0;  // 0: no limit
+  int min_documents = 20;
+  double min_hessian = 1e-3;
+  double l2 = 0;
+  double node_features = 1;  // share of the features that each node looks at
+  bool random_cuts = false;  // one random cut a feature instead of the best
+  size_t arms_per_pull = 0;  // features that each node draws from the bandit
+};
+
+// How large gains of nodes of each size have been lately: what a bandit's rewards are measured by.
+class GainScale {
+ public:
+  static constexpr size_t kSizes = 32;
+  // In [0, 1): a half for an average gain of a node with so many documents.
+  double reward(double gain, size_t documents) const;
+  void add(double best_gain, size_t documents);
+  std::vector<double>& means() { return means_; }
+  const std::vector<double>& means() const { return means_; }
+
+ private:
+  std::vector<double> means_ = std::vector<double>(kSizes, 0.0);
+};
+
+struct GrownTree {
+  BoostRound round;          // values: -G / (H + l2) of each leaf, not shrunk
+  std::vector<float> gains;  // of each cut
+};
+
+class TreeGrower {
+ public:
+  // `bandit` may be null. Histograms may take `histogram_bytes`, and some megabytes in any case.
+  TreeGrower(const BinnedDataset& bins, const BinCuts& cuts, const GrowthOptions& options, Bandit* bandit,
+             GainScale* gain_scale, size_t histogram_bytes, const Context& context);
+
+  // On the given documents (ascending; all those binned where empty is told by `all`). `features`: 1 for
+  // those of this tree; empty: all.
+  GrownTree grow(const uint64_t* words, const WordScale& scale, std::span<const uint32_t> documents, bool all,
+                 std::span<const uint8_t> features, Random& random);
+
+  // Calls body(leaf, documents) for every leaf of the last tree.
+  void for_leaves(const std::function<void(size_t, NodeDocuments)>& body) const;
+
+ private:
+  struct Leaf {
+    size_t begin = 0;  // its documents are order[buffer][begin..begin+count)
+    size_t count = 0;
+    int buffer = -1;  // -1: those of the tree in their own order
+    int depth = 0;
+    uint64_t total = 0;
+    NodeCut best;
+    double gain = 0;  // of cutting at `best`; 0 where that is not worth it
+    int slot = -1;
+  };
+
+  NodeDocuments documents(const Leaf& leaf) const;
+  bool may_split(const Leaf& leaf) const;
+  NodeRule rule(std::vector<uint8_t>& features, Random& random) const;
+  void search_root(Random& random);
+  void search_children(size_t parent, Random& random);
+  void search_drawn(Leaf& leaf, Random& random);
+  void search_alone(Leaf& leaf, Random& random);
+  void rate(Leaf& leaf);
+  void split(size_t parent);
+  int take_slot();
+  void give_back(int& slot);
+  void keep_a_slot_free();
+
+  static constexpr size_t kFew = 512;  // searching so few documents anew costs less than keeping histograms
+  static constexpr size_t kSplitBlock = 4096;
+  static constexpr size_t kLeastSlotBytes = 8 << 20;
+  static constexpr double kLeastGain = 1e-9;  // of a node's own value: below is only rounding
+
+  const BinnedDataset& bins_;
+  const BinCuts& cuts_;
+  GrowthOptions options_;
+  Bandit* bandit_;
+  GainScale* gain_scale_;
+  const Context& context_;
+  NodeSearch search_;
+  const uint64_t* words_ = nullptr;
+  WordScale scale_;
+  std::span<const uint8_t> tree_features_;
+  std::vector<uint32_t> usable_;  // features of the tree with two bins or more
+  const uint32_t* root_index_ = nullptr;
+  std::vector<Leaf> leaves_;
+  std::vector<uint32_t> order_[2];
+  std::vector<uint8_t> passes_;
+  std::vector<AlignedVector<uint64_t>> slots_;
+  std::vector<int> free_slots_;
+  std::vector<uint8_t> node_features_[2];
+  std::vector<NodeCut> drawn_;
+};
+
+}  // namespace tunemix::trees

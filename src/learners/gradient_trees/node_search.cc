@@ -1,0 +1,210 @@
+#include "learners/gradient_trees/node_search.h"
+
+#include <algorithm>
+
+#include "learners/gradient_trees/words.h"
+#include "tunemix/core/error.h"
+
+namespace tunemix::trees {
+namespace {
+
+// Work, in (document, feature) pairs, that is worth a fork and join.
+constexpr size_t kWorthThreads = 40000;
+
+uint64_t mix_bits(uint64_t x) {  // the finaliser of SplitMix64
+  x += 0x9e3779b97f4a7c15ULL;
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ULL;
+  x = (x ^ x >> 27) * 0x94d049bb133111ebULL;
+  return x ^ x >> 31;
+}
+
+// One cut, drawn evenly from those with documents on both sides; -1 where there is none.
+int random_cut(const uint64_t* kept, size_t bins, uint64_t total, uint64_t seed) {
+  size_t low = 0;
+  while (low + 1 < bins && kept[low] == 0) ++low;
+  size_t high = bins - 1;  // the highest bin with documents
+  while (high > low && kept[high - 1] == total) --high;
+  if (high == low) return -1;
+  return static_cast<int>(low + mix_bits(seed) % (high - low));
+}
+
+}  // namespace
+
+NodeSearch::NodeSearch(const BinnedDataset& bins, const BinCuts& cuts, const Context& context)
+    : bins_(bins), cuts_(cuts), context_(context), begin_{0}, tile_used_(tiles(), 1) {
+  for (size_t j = 0; j < cuts.features(); ++j)
+    begin_.push_back(begin_.back() + (cuts.bins(j) + kCutLanes - 1) / kCutLanes * kCutLanes);
+  scratch_.resize(static_cast<size_t>(context.threads()));
+  for (Scratch& own : scratch_) {
+    own.words.resize(kBlock);
+    own.joint.resize(256);
+    own.kept.resize(256);
+  }
+}
+
+void NodeSearch::set_features(std::span<const uint8_t> features) {
+  features_.assign(features.begin(), features.end());
+  for (size_t t = 0; t < tiles(); ++t) {
+    tile_used_[t] = 0;
+    for (size_t c = t * 8; c < std::min(t * 8 + 8, bins_.columns()); ++c)
+      for (const uint32_t j : bins_.features_of(c))
+        if (used(j)) tile_used_[t] = 1;
+  }
+}
+
+double NodeSearch::uncut(uint64_t total, double l2) {
+  const double g = packed_gradient(total);
+  const double h = packed_hessian(total) + l2;
+  return h > 0 ? g * g / h : 0;
+}
+
+void NodeSearch::add_documents(const uint64_t* words, const NodeDocuments& documents, size_t first_tile,
+                               size_t last_tile, Scratch& own) {
+  constexpr size_t kTilesOfPanel = BinnedDataset::kPanel / 8;
+  BinRows panels[4];
+  size_t panel_count = 0;
+  for (size_t t = first_tile; t < last_tile && panel_count < 4; t = (t / kTilesOfPanel + 1) * kTilesOfPanel)
+    panels[panel_count++] = {bins_.column(t * 8), bins_.width(t * 8)};
+  for (size_t begin = 0; begin < documents.count; begin += kBlock) {
+    const size_t count = std::min(kBlock, documents.count - begin);
+    const uint32_t* index = documents.index == nullptr ? nullptr : documents.index + begin;
+    const uint64_t* block = words + begin;
+    if (index != nullptr) {
+      gather_words(words, index, count, panels, panel_count, own.words.data());
+      block = own.words.data();
+    }
+    for (size_t t = first_tile; t < last_tile; ++t) {
+      if (tile_used_[t] == 0) continue;
+      add_tile(block, {bins_.column(t * 8), bins_.width(t * 8)}, index, begin, count,
+               open_.data() + t * 8 * kOpenStride);
+    }
+  }
+}
+
+// Calls body(feature, kept) for the features of column c, with their cumulative histograms in `keep` or, for
+// the call only, in the scratch.
+template <typename Body>
+void NodeSearch::take_column(size_t c, uint64_t* keep, Scratch& own, Body body) {
+  uint64_t* open = open_.data() + c * kOpenStride;
+  const std::span<const uint32_t> features = bins_.features_of(c);
+  const auto take = [&](uint32_t j, uint64_t* from, size_t bins) {
+    uint64_t* kept = keep != nullptr ? keep + begin_[j] : own.kept.data();
+    take_cumulative(from, bins, begin_[j + 1] - begin_[j], kept);
+    body(j, kept);
+  };
+  if (features.size() == 1) return take(features[0], open, cuts_.bins(features[0]));
+  // The last feature's bins are sums over runs of words; runs added up are the joint histogram of the others.
+  for (size_t k = features.size(); k > 0; --k) {
+    const uint32_t j = features[k - 1];
+    const size_t run = bins_.place(j).step;
+    const size_t bins = cuts_.bins(j);
+    uint64_t* own_bins = own.joint.data();
+    for (size_t b = 0; b < bins; ++b) {
+      own_bins[b] = 0;
+      for (size_t v = 0; v < run; ++v) own_bins[b] += open[b * run + v];
+      if (b == 0) continue;
+      for (size_t v = 0; v < run; ++v) {
+        open[v] += open[b * run + v];
+        open[b * run + v] = 0;
+      }
+    }
+    take(j, own_bins, bins);
+  }
+  open[0] = 0;
+}
+
+void NodeSearch::search_feature(size_t j, const uint64_t* kept, size_t count, const NodeRule& rule,
+                                NodeCut& best) const {
+  const size_t bins = cuts_.bins(j);
+  if (bins < 2 || (!rule.features.empty() && rule.features[j] == 0)) return;
+  const uint64_t total = kept[bins - 1];
+  best.total = total;
+  const double hessian = packed_hessian(total);
+  // As many documents as the hessian's share stands for.
+  const double share = count == 0 ? 0 : (rule.min_documents - 0.5) * hessian / static_cast<double>(count);
+  const CutRule cut_rule = {static_cast<float>(rule.l2),
+                            static_cast<float>(std::max({1.0, rule.min_hessian, share}))};
+  int bin;
+  if (rule.random_cuts != 0) {
+    bin = random_cut(kept, bins, total, rule.random_cuts + j * 0x9e3779b97f4a7c15ULL);
+    if (bin >= 0 && (static_cast<float>(packed_hessian(kept[bin])) < cut_rule.least ||
+                     static_cast<float>(packed_hessian(total - kept[bin])) < cut_rule.least))
+      bin = -1;
+  } else {
+    bin = best_cut(kept, begin_[j + 1] - begin_[j], total, cut_rule);
+  }
+  if (bin < 0) return;
+  const uint64_t below = kept[bin];
+  const NodeCut found = {true,
+                         uncut(below, rule.l2) + uncut(total - below, rule.l2),
+                         {static_cast<uint32_t>(j), static_cast<uint8_t>(bin)},
+                         total,
+                         below};
+  if (better(found, best)) best = found;
+}
+
+std::pair<NodeCut, NodeCut> NodeSearch::search(const uint64_t* words, const NodeDocuments& small,
+                                               const NodeRule& small_rule, uint64_t* keep, uint64_t* parent,
+                                               size_t sibling_count, const NodeRule& sibling_rule) {
+  if (open_.empty()) open_.assign(open_size(), 0);
+  // To search a histogram is as much work as to add some hundred documents to it.
+  const size_t work = (small.count + (parent != nullptr ? 300 : 150)) * bins_.features();
+  const size_t groups = work > kWorthThreads ? std::min(tiles(), scratch_.size()) : 1;
+  std::vector<std::pair<NodeCut, NodeCut>> found(groups);
+  context_.pool().run(groups, [&](size_t group) {
+    const size_t first_tile = tiles() * group / groups;
+    const size_t last_tile = tiles() * (group + 1) / groups;
+    Scratch& own = scratch_[group];
+    auto& [best, sibling] = found[group];
+    add_documents(words, small, first_tile, last_tile, own);
+    for (size_t t = first_tile; t < last_tile; ++t) {
+      if (tile_used_[t] == 0) continue;
+      for (size_t c = t * 8; c < std::min(t * 8 + 8, bins_.columns()); ++c)
+        take_column(c, keep, own,
+                    [&, &best_cut = best, &best_sibling = sibling](size_t j, const uint64_t* kept) {
+                      if (!used(j)) return;
+                      search_feature(j, kept, small.count, small_rule, best_cut);
+                      if (parent == nullptr) return;
+                      uint64_t* rest = parent + begin_[j];
+                      subtract_words(rest, kept, begin_[j + 1] - begin_[j]);
+                      search_feature(j, rest, sibling_count, sibling_rule, best_sibling);
+                    });
+      // Beyond the last column all documents are in bin 0.
+      for (size_t c = bins_.columns(); c < t * 8 + 8; ++c) open_[c * kOpenStride] = 0;
+    }
+  });
+  for (size_t group = 1; group < groups; ++group) {
+    if (better(found[group].first, found[0].first)) found[0].first = found[group].first;
+    if (better(found[group].second, found[0].second)) found[0].second = found[group].second;
+  }
+  return found[0];
+}
+
+void NodeSearch::search_drawn(const uint64_t* words, const NodeDocuments& documents, const NodeRule& rule,
+                              std::span<const uint32_t> features, std::span<NodeCut> found) {
+  require(bins_.layout() == BinLayout::kColumns, "drawn features are read from columns");
+  if (open_.size() < scratch_.size() * kOpenStride) open_.assign(scratch_.size() * kOpenStride, 0);
+  const auto search_one = [&](size_t k, int thread) {
+    const auto group = static_cast<size_t>(thread);
+    Scratch& own = scratch_[group];
+    uint64_t* open = open_.data() + group * kOpenStride;
+    const uint32_t j = features[k];
+    for (size_t begin = 0; begin < documents.count; begin += kBlock) {
+      const size_t count = std::min(kBlock, documents.count - begin);
+      const uint32_t* index = documents.index == nullptr ? nullptr : documents.index + begin;
+      if (index != nullptr) gather_words(words, index, count, nullptr, 0, own.words.data());
+      add_column(index != nullptr ? own.words.data() : words + begin, bins_.column(j), index, begin, count,
+                 open);
+    }
+    found[k] = NodeCut();
+    take_cumulative(open, cuts_.bins(j), begin_[j + 1] - begin_[j], own.kept.data());
+    found[k].total = own.kept[cuts_.bins(j) - 1];
+    search_feature(j, own.kept.data(), documents.count, rule, found[k]);
+  };
+  if ((documents.count + 150) * features.size() > kWorthThreads / 4)
+    context_.pool().run_with_thread(features.size(), search_one);
+  else
+    for (size_t k = 0; k < features.size(); ++k) search_one(k, 0);
+}
+
+}  // namespace tunemix::trees

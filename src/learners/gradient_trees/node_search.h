@@ -1,0 +1,96 @@
+// Finds the best cut of a node from histograms of packed gradients, over all features or those that a bandit
+// draws.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "learners/gradient_trees/histogram_kernel.h"
+#include "tunemix/core/aligned.h"
+#include "tunemix/core/context.h"
+#include "tunemix/data/binning.h"
+#include "tunemix/trees/round.h"
+
+namespace tunemix::trees {
+
+// Documents index[0..count), or 0..count-1 without an index.
+struct NodeDocuments {
+  const uint32_t* index = nullptr;
+  size_t count = 0;
+};
+
+struct NodeCut {
+  bool found = false;
+  double value = 0;  // GL^2 / (HL + l2) + GR^2 / (HR + l2), in units
+  Cut cut;
+  uint64_t total = 0;  // of the node
+  uint64_t below = 0;  // of the documents that fail the cut
+};
+
+// What one node may be cut at.
+struct NodeRule {
+  double min_hessian = 0;             // of each side, in units
+  double min_documents = 1;           // of each side; counted by the share of the hessian
+  double l2 = 0;                      // in units
+  std::span<const uint8_t> features;  // 1 for those that may be cut; empty: all
+  uint64_t random_cuts = 0;           // not 0: one random cut a feature, by this seed
+};
+
+class NodeSearch {
+ public:
+  NodeSearch(const BinnedDataset& bins, const BinCuts& cuts, const Context& context);
+
+  // Words of the cumulative histograms of all features.
+  size_t kept_size() const { return begin_.back(); }
+  size_t open_size() const { return tiles() * 8 * kOpenStride; }
+
+  // Histograms outside `features` (1 for those of the tree) are neither made nor kept.
+  void set_features(std::span<const uint8_t> features);
+
+  // The best cut of `small`, whose histograms go to `keep` (may be null). Where `parent` is given it becomes
+  // parent - small, the histograms of the sibling, which is searched too.
+  std::pair<NodeCut, NodeCut> search(const uint64_t* words, const NodeDocuments& small,
+                                     const NodeRule& small_rule, uint64_t* keep, uint64_t* parent,
+                                     size_t sibling_count, const NodeRule& sibling_rule);
+
+  // Only over the given features (columns layout), the best of each in `found`.
+  void search_drawn(const uint64_t* words, const NodeDocuments& documents, const NodeRule& rule,
+                    std::span<const uint32_t> features, std::span<NodeCut> found);
+
+  static bool better(const NodeCut& a, const NodeCut& b) {
+    if (!a.found || !b.found) return a.found;
+    return a.value > b.value || (a.value == b.value && a.cut.feature < b.cut.feature);
+  }
+  // G^2 / (H + l2).
+  static double uncut(uint64_t total, double l2);
+
+ private:
+  struct Scratch {
+    AlignedVector<uint64_t> words;
+    AlignedVector<uint64_t> joint;  // open, of the features that share a column
+    AlignedVector<uint64_t> kept;   // of one feature
+  };
+
+  size_t tiles() const { return (bins_.columns() + 7) / 8; }
+  bool used(size_t feature) const { return features_.empty() || features_[feature] != 0; }
+  void add_documents(const uint64_t* words, const NodeDocuments& documents, size_t first_tile,
+                     size_t last_tile, Scratch& own);
+  template <typename Body>
+  void take_column(size_t c, uint64_t* keep, Scratch& own, Body body);
+  void search_feature(size_t j, const uint64_t* kept, size_t count, const NodeRule& rule,
+                      NodeCut& best) const;
+
+  static constexpr size_t kBlock = 1024;  // documents whose bins stay in the cache for all tiles
+  const BinnedDataset& bins_;
+  const BinCuts& cuts_;
+  const Context& context_;
+  std::vector<size_t> begin_;  // of each feature in a kept histogram
+  std::vector<uint8_t> features_;
+  std::vector<uint8_t> tile_used_;
+  AlignedVector<uint64_t> open_;  // zero between searches
+  std::vector<Scratch> scratch_;  // per group
+};
+
+}  // namespace tunemix::trees

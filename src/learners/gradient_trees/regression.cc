@@ -1,0 +1,39 @@
+// Squared error of the grade: MART (Friedman 2001) and the averaged trees.
+#include "learners/gradient_trees/objectives.h"
+
+namespace tunemix::trees {
+namespace {
+
+class GradeRegression final : public Objective {
+ public:
+  GradeRegression(const TrainingData& data, const Context& context) : data_(data), context_(context) {
+    double sum = 0;
+    for (const uint32_t i : data.documents()) sum += data.grades()[data.all().labels()[i]];
+    if (!data.documents().empty())
+      mean_ = static_cast<float>(sum / static_cast<double>(data.documents().size()));
+  }
+
+  float start() const override { return mean_; }
+  void gradients(uint64_t, size_t, std::span<const std::vector<float>> scores, uint64_t* words) override {
+    const std::span<const uint32_t> documents = data_.documents();
+    parallel_blocks(context_.pool(), documents.size(), 4096, [&](size_t begin, size_t end) {
+      for (size_t k = begin; k < end; ++k) {
+        const uint32_t i = documents[k];
+        words[i] = raw_word(scores[0][i] - static_cast<float>(data_.grades()[data_.all().labels()[i]]), 1);
+      }
+    });
+  }
+
+ private:
+  const TrainingData& data_;
+  const Context& context_;
+  float mean_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Objective> make_grade_regression(const TrainingData& data, const Context& context) {
+  return std::make_unique<GradeRegression>(data, context);
+}
+
+}  // namespace tunemix::trees

@@ -1,0 +1,90 @@
+#include "learners/gradient_trees/tree_io.h"
+
+#include <array>
+#include <cmath>
+
+namespace tunemix::trees {
+namespace {
+
+template <typename T>
+std::vector<T> get_vector_of(BinaryReader& in, size_t size) {
+  std::vector<T> values = in.get_vector<T>();
+  if (values.size() != size) in.fail("the parts of the model do not fit together");
+  return values;
+}
+
+}  // namespace
+
+void write_trees(BinaryWriter& out, std::span<const BoostRound> trees, std::span<const float> gains) {
+  std::vector<uint8_t> cut_count;
+  std::vector<uint32_t> feature;
+  std::vector<uint8_t> bin;
+  std::vector<uint8_t> split_leaf;
+  std::vector<float> values;
+  for (const BoostRound& tree : trees) {
+    cut_count.push_back(static_cast<uint8_t>(tree.cuts.size()));
+    for (const Cut& cut : tree.cuts) {
+      feature.push_back(cut.feature);
+      bin.push_back(cut.bin);
+    }
+    split_leaf.insert(split_leaf.end(), tree.split_leaf.begin(), tree.split_leaf.end());
+    values.insert(values.end(), tree.values.begin(), tree.values.end());
+  }
+  out.put(cut_count);
+  out.put(feature);
+  out.put(bin);
+  out.put(split_leaf);
+  out.put(values);
+  out.put_span(gains);
+}
+
+std::pair<std::vector<BoostRound>, std::vector<float>> read_trees(BinaryReader& in, const BinCuts& cuts) {
+  const auto cut_count = in.get_vector<uint8_t>();
+  size_t total = 0;
+  for (const uint8_t count : cut_count) total += count;
+  const auto feature = get_vector_of<uint32_t>(in, total);
+  const auto bin = get_vector_of<uint8_t>(in, total);
+  const auto split_leaf = get_vector_of<uint8_t>(in, total);
+  const auto values = get_vector_of<float>(in, total + cut_count.size());
+  auto gains = get_vector_of<float>(in, total);
+
+  std::vector<BoostRound> trees(cut_count.size());
+  size_t next = 0;
+  size_t next_value = 0;
+  for (size_t t = 0; t < trees.size(); ++t) {
+    BoostRound& tree = trees[t];
+    tree.alpha = 1;
+    tree.normalizer = 1;
+    for (size_t k = 0; k < cut_count[t]; ++k, ++next) {
+      if (feature[next] >= cuts.features() || bin[next] >= cuts.thresholds(feature[next]).size())
+        in.fail("a cut has no threshold");
+      if (split_leaf[next] > k) in.fail("a split has no leaf");
+      tree.cuts.push_back({feature[next], bin[next]});
+      tree.split_leaf.push_back(split_leaf[next]);
+    }
+    for (size_t k = 0; k < tree.leaves(); ++k, ++next_value) {
+      if (!std::isfinite(values[next_value])) in.fail("a leaf has no finite value");
+      tree.values.push_back(values[next_value]);
+    }
+  }
+  return {std::move(trees), std::move(gains)};
+}
+
+BinCuts keep_used_cuts(const BinCuts& cuts, std::span<BoostRound> trees) {
+  std::vector<std::array<bool, 256>> used(cuts.features(), std::array<bool, 256>{});
+  for (const BoostRound& tree : trees)
+    for (const Cut& cut : tree.cuts) used[cut.feature][cut.bin] = true;
+  std::vector<std::vector<float>> thresholds(used.size());
+  std::vector<std::array<uint8_t, 256>> number(used.size());
+  for (size_t j = 0; j < used.size(); ++j)
+    for (size_t b = 0; b < cuts.thresholds(j).size(); ++b)
+      if (used[j][b]) {
+        number[j][b] = static_cast<uint8_t>(thresholds[j].size());
+        thresholds[j].push_back(cuts.thresholds(j)[b]);
+      }
+  for (BoostRound& tree : trees)
+    for (Cut& cut : tree.cuts) cut.bin = number[cut.feature][cut.bin];
+  return BinCuts(thresholds);
+}
+
+}  // namespace tunemix::trees

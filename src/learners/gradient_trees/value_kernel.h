@@ -1,0 +1,12 @@
+// The inner loop of scoring with one column: leaf numbers to values.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tunemix::trees {
+
+// sums[i] += values[leaf[i]].
+void add_leaf_values(const uint8_t* leaf, const float* values, size_t count, float* sums);
+
+}  // namespace tunemix::trees
