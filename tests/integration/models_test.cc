@@ -93,7 +93,7 @@ TEST_F(ModelsTest, InspectTellsWhatABundleHolds) {
   const json bundle = json::parse(at_.good("inspect runs/tiny/bundle-fold2.tmx --json").out);
   EXPECT_EQ(bundle["row"], "ALL+EXP");
   EXPECT_EQ(bundle["fold"], 2);
-  EXPECT_NEAR(bundle["mass"]["boosting"].get<double>(), 0.5, 1e-9);
+  EXPECT_NEAR(bundle["mass"]["boosting"].get<double>() + bundle["mass"]["svm"].get<double>(), 1, 1e-9);
   double sum = 0;
   double before = 1;
   for (const json& member : bundle["members"]) {
