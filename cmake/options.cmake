@@ -41,8 +41,17 @@ if(TUNEMIX_SANITIZE STREQUAL "address")
   add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -O0 -g1)
   add_link_options(-fsanitize=address,undefined)
 elseif(TUNEMIX_SANITIZE STREQUAL "thread")
+  # Only clang's OpenMP tells the sanitizer, by way of archer, what a parallel loop orders.
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    message(FATAL_ERROR "TUNEMIX_SANITIZE=thread needs clang and its OpenMP: configure with -DCMAKE_CXX_COMPILER=clang++")
+  endif()
+  string(REGEX MATCH "^[0-9]+" clang_version "${CMAKE_CXX_COMPILER_VERSION}")
+  find_library(ARCHER_LIBRARY archer REQUIRED PATHS /usr/lib/llvm-${clang_version}/lib)
   add_compile_options(-fsanitize=thread -O1 -g1)
   add_link_options(-fsanitize=thread)
+  # Properties of tests; two, as a list of two variables does not survive gtest_discover_tests.
+  set(TUNEMIX_TEST_ENVIRONMENT ENVIRONMENT OMP_TOOL_LIBRARIES=${ARCHER_LIBRARY}
+    ENVIRONMENT_MODIFICATION TSAN_OPTIONS=set:ignore_noninstrumented_modules=1)
 elseif(TUNEMIX_SANITIZE)
   message(FATAL_ERROR "TUNEMIX_SANITIZE is '${TUNEMIX_SANITIZE}'; expected address, thread or nothing")
 endif()
