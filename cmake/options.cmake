@@ -1,6 +1,6 @@
 option(TUNEMIX_TESTS "Build the tests" ON)
 option(TUNEMIX_BENCHMARKS "Build the benchmarks in experiments/bench" OFF)
-option(TUNEMIX_NATIVE "Use every instruction of this machine (off: any x86-64)" ON)
+option(TUNEMIX_SCALAR "Only the plain loops of histograms, and no instruction sets to choose from: for any processor" OFF)
 set(TUNEMIX_SANITIZE "" CACHE STRING "Sanitizer build: address (with undefined), thread, or empty")
 set_property(CACHE TUNEMIX_SANITIZE PROPERTY STRINGS "" address thread)
 
@@ -31,10 +31,12 @@ endif()
 # Contraction to fused multiply-adds would make results depend on the machine's instructions.
 # No result depends on errno or on floating-point traps, and square roots are vectorised only without them.
 target_compile_options(tunemix_flags INTERFACE -ffp-contract=off -fno-math-errno -fno-trapping-math)
-# A target may be compiled for an INSTRUCTION_SET of its own.
-set(instruction_set $<TARGET_PROPERTY:INSTRUCTION_SET>)
-target_compile_options(tunemix_flags INTERFACE
-  $<IF:$<BOOL:${instruction_set}>,-march=${instruction_set},$<$<BOOL:${TUNEMIX_NATIVE}>:-march=native>>)
+if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  set(TUNEMIX_SCALAR ON)
+endif()
+if(TUNEMIX_SCALAR)
+  target_compile_definitions(tunemix_flags INTERFACE TUNEMIX_SCALAR)
+endif()
 # Sanitizer builds are hardly optimised, as they take longer to build than to run; under the thread sanitizer running
 # takes longer, so a little.
 if(TUNEMIX_SANITIZE STREQUAL "address")
