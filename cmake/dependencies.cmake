@@ -1,5 +1,5 @@
 # Debian packages are listed in scripts/install-dependencies.sh.
-find_package(Threads REQUIRED)
+find_package(OpenMP REQUIRED)
 find_package(PkgConfig REQUIRED)
 find_package(fmt REQUIRED)
 find_package(ZLIB REQUIRED)

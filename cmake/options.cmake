@@ -1,6 +1,6 @@
 option(TUNEMIX_TESTS "Build the tests" ON)
 option(TUNEMIX_BENCHMARKS "Build the benchmarks in experiments/bench" OFF)
-option(TUNEMIX_NATIVE "Use every instruction of this machine (off: any x86-64)" ON)
+option(TUNEMIX_SCALAR "Only the plain loops of histograms, and no instruction sets to choose from: for any processor" OFF)
 set(TUNEMIX_SANITIZE "" CACHE STRING "Sanitizer build: address (with undefined), thread, or empty")
 set_property(CACHE TUNEMIX_SANITIZE PROPERTY STRINGS "" address thread)
 
@@ -31,18 +31,29 @@ endif()
 # Contraction to fused multiply-adds would make results depend on the machine's instructions.
 # No result depends on errno or on floating-point traps, and square roots are vectorised only without them.
 target_compile_options(tunemix_flags INTERFACE -ffp-contract=off -fno-math-errno -fno-trapping-math)
-# A target may be compiled for an INSTRUCTION_SET of its own.
-set(instruction_set $<TARGET_PROPERTY:INSTRUCTION_SET>)
-target_compile_options(tunemix_flags INTERFACE
-  $<IF:$<BOOL:${instruction_set}>,-march=${instruction_set},$<$<BOOL:${TUNEMIX_NATIVE}>:-march=native>>)
+if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  set(TUNEMIX_SCALAR ON)
+endif()
+if(TUNEMIX_SCALAR)
+  target_compile_definitions(tunemix_flags INTERFACE TUNEMIX_SCALAR)
+endif()
 # Sanitizer builds are hardly optimised, as they take longer to build than to run; under the thread sanitizer running
 # takes longer, so a little.
 if(TUNEMIX_SANITIZE STREQUAL "address")
   add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -O0 -g1)
   add_link_options(-fsanitize=address,undefined)
 elseif(TUNEMIX_SANITIZE STREQUAL "thread")
+  # Only clang's OpenMP tells the sanitizer, by way of archer, what a parallel loop orders.
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    message(FATAL_ERROR "TUNEMIX_SANITIZE=thread needs clang and its OpenMP: configure with -DCMAKE_CXX_COMPILER=clang++")
+  endif()
+  string(REGEX MATCH "^[0-9]+" clang_version "${CMAKE_CXX_COMPILER_VERSION}")
+  find_library(ARCHER_LIBRARY archer REQUIRED PATHS /usr/lib/llvm-${clang_version}/lib)
   add_compile_options(-fsanitize=thread -O1 -g1)
   add_link_options(-fsanitize=thread)
+  # Properties of tests; two, as a list of two variables does not survive gtest_discover_tests.
+  set(TUNEMIX_TEST_ENVIRONMENT ENVIRONMENT OMP_TOOL_LIBRARIES=${ARCHER_LIBRARY}
+    ENVIRONMENT_MODIFICATION TSAN_OPTIONS=set:ignore_noninstrumented_modules=1)
 elseif(TUNEMIX_SANITIZE)
   message(FATAL_ERROR "TUNEMIX_SANITIZE is '${TUNEMIX_SANITIZE}'; expected address, thread or nothing")
 endif()

@@ -4,6 +4,7 @@
 
 #include "pipeline/commands/commands.h"
 #include "tunemix/core/error.h"
+#include "tunemix/core/instructions.h"
 
 namespace {
 
@@ -18,7 +19,9 @@ int main(int argc, char** argv) {
   using namespace tunemix;
   CLI::App app("TuneMix: learning to rank by tuning and mixing multi-class classifiers");
   app.name("tunemix");
-  app.set_version_flag("--version", "tunemix " TUNEMIX_VERSION);
+  app.set_version_flag("--version", [] {
+    return fmt::format("tunemix " TUNEMIX_VERSION " ({} instructions)", instructions_name(instructions()));
+  });
   app.require_subcommand(1);
   app.footer("'tunemix COMMAND --help' shows a command's options and an example.");
   Program program;
@@ -36,6 +39,7 @@ int main(int argc, char** argv) {
   add_inspect_command(app, program);
   add_job_command(app, program);
   try {
+    instructions();  // an unknown set is refused before anything is done
     app.parse(argc, argv);
     return program.action();
   } catch (const CLI::ParseError& error) {

@@ -4,7 +4,7 @@ set -euo pipefail
 
 build=(g++ cmake ninja-build ccache pkg-config libeigen3-dev libnlopt-cxx-dev libnlopt-dev libyaml-cpp-dev libcli11-dev
   libfmt-dev nlohmann-json3-dev libfast-float-dev libxxhash-dev libzstd-dev zlib1g-dev libboost-math-dev)
-tests=(libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev clang-format clang-tidy xgboost liblinear-tools
+tests=(libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev clang clang-format clang-tidy libomp-14-dev xgboost liblinear-tools
   slurm-wlm munge chromium python3)
 packages=("${build[@]}")
 [ "${1:-}" = "--tests" ] && packages+=("${tests[@]}")

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "core/vector_width.h"
+#include "core/simd.h"
 
 namespace tunemix::lanes {
 

@@ -325,25 +325,27 @@ BinnedDataset::BinnedDataset(const Dataset& data, const BinCuts& cuts, BinLayout
   std::vector<SearchTable> tables;
   tables.reserve(features());
   for (size_t j = 0; j < features(); ++j) tables.emplace_back(cuts.thresholds(j));
-  // A block of rows stays in the cache while its columns are gone through, some together.
-  const size_t together = layout == BinLayout::kColumns ? 1 : 8;
-  parallel_blocks(context.pool(), documents_, 128, [&](size_t begin, size_t end) {
-    for (size_t first = 0; first < columns(); first += together) {
-      const size_t last = std::min(columns(), first + together);
-      const size_t width = this->width(first);
-      uint8_t* to = bytes_.data() + begin_of(first) + begin * width;
-      for (size_t i = begin; i < end; ++i, to += width) {
-        const float* x = data.row(i).data();
-        for (size_t c = first; c < last; ++c) {
-          const std::vector<uint32_t>& features = features_of_[c];
-          size_t byte = tables[features[0]].bin(x[features[0]]);
-          for (size_t k = 1; k < features.size(); ++k)
-            byte += places_[features[k]].step * tables[features[k]].bin(x[features[k]]);
-          to[c - first] = static_cast<uint8_t>(byte);
-        }
-        for (size_t k = last - first; k < together; ++k) to[k] = 0;
+  const BinKernels& kernels = bin_kernels();
+  // A block of rows stays in the cache while its columns are gone through.
+  constexpr size_t kBlock = 128;
+  parallel_blocks(context.pool(), documents_, kBlock, [&](size_t begin, size_t end) {
+    const size_t count = end - begin;
+    const float* rows = data.row(begin).data();
+    for (size_t c = 0; c < columns(); ++c) {
+      const size_t width = this->width(c);
+      uint8_t* to = bytes_.data() + begin_of(c) + begin * width;
+      const std::vector<uint32_t>& features = features_of_[c];
+      kernels.find(tables[features[0]], rows + features[0], data.features(), count, to, width);
+      for (size_t k = 1; k < features.size(); ++k) {
+        uint8_t bins[kBlock];
+        kernels.find(tables[features[k]], rows + features[k], data.features(), count, bins, 1);
+        const size_t step = places_[features[k]].step;
+        for (size_t i = 0; i < count; ++i)
+          to[i * width] = static_cast<uint8_t>(to[i * width] + step * bins[i]);
       }
     }
+    for (size_t c = columns(); c < padded_columns(); ++c)
+      for (size_t i = begin; i < end; ++i) bytes_[begin_of(c) + i * width(c)] = 0;
   });
 }
 

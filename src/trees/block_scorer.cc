@@ -5,17 +5,11 @@
 #include <bit>
 #include <cstring>
 
-#include "core/vector_width.h"
 #include "trees/weights.h"
 #include "tunemix/core/aligned.h"
 
 namespace tunemix::trees {
 namespace {
-
-typedef uint8_t Bytes __attribute__((vector_size(kVectorBytes), may_alias));
-typedef int8_t SignedBytes __attribute__((vector_size(kVectorBytes), may_alias));
-constexpr size_t kVectors = BlockScorer::kBlock / sizeof(Bytes);
-constexpr size_t kTogether = std::min<size_t>(8, kVectors);  // vectors of leaf ids that stay in registers
 
 // Columns hold bins less 128: there are no comparisons of unsigned bytes before AVX-512.
 int8_t biased(int bin) { return static_cast<int8_t>(bin - 128); }
@@ -30,40 +24,20 @@ constexpr std::array<Signs, 16> kSigns = [] {
   return signs;
 }();
 
-// table[leaf][P] = step * (the leaf's votes).
-template <size_t P>
-void fill_table(const BoostRound& round, float step, size_t labels, float* table) {
+// table[leaf][stride] = step * (the leaf's votes).
+void fill_table(const BoostRound& round, float step, size_t labels, size_t stride, float* table) {
   if (round.values.empty()) {
     const Signs up = Signs{} + std::bit_cast<uint32_t>(step);
     const std::span<const uint32_t> votes = round.votes;
     for (size_t k = 0; k < votes.size(); ++k)
-      for (size_t l = 0; l < P; l += 4) {
+      for (size_t l = 0; l < stride; l += 4) {
         const Signs signed_steps = up ^ kSigns[votes[k] >> l & 15];
-        std::memcpy(table + k * P + l, &signed_steps, sizeof signed_steps);
+        std::memcpy(table + k * stride + l, &signed_steps, sizeof signed_steps);
       }
   } else {
     for (size_t k = 0; k < round.leaves(); ++k)
-      for (size_t l = 0; l < P; ++l) table[k * P + l] = l < labels ? step * round.values[k * labels + l] : 0;
-  }
-}
-
-// scores[documents][P] += tables[r][leaf[r * documents ..]] of R rounds, in their order.
-template <size_t P, size_t R>
-void add_rows(const float* const* tables, const uint8_t* leaf, size_t documents, float* scores) {
-  constexpr size_t kBytes = std::min(P * 4, kVectorBytes);
-  constexpr size_t kParts = P * 4 / kBytes;
-  typedef float Vector __attribute__((vector_size(kBytes), aligned(16), may_alias));
-  const float* table[R];
-  std::copy_n(tables, R, table);
-  for (size_t i = 0; i < documents; ++i) {
-    Vector* to = reinterpret_cast<Vector*>(scores + i * P);
-    Vector sum[kParts];
-    for (size_t v = 0; v < kParts; ++v) sum[v] = to[v];
-    for (size_t r = 0; r < R; ++r) {
-      const Vector* added = reinterpret_cast<const Vector*>(table[r] + leaf[r * documents + i] * P);
-      for (size_t v = 0; v < kParts; ++v) sum[v] += added[v];
-    }
-    for (size_t v = 0; v < kParts; ++v) to[v] = sum[v];
+      for (size_t l = 0; l < stride; ++l)
+        table[k * stride + l] = l < labels ? step * round.values[k * labels + l] : 0;
   }
 }
 
@@ -90,10 +64,13 @@ BlockScorer::BlockScorer(const BinCuts& cuts, std::span<const BoostRound> rounds
 }
 
 void BlockScorer::fill(const Dataset& data, size_t begin, size_t count, int8_t* columns) const {
+  const BinKernels& kernels = bin_kernels();
   const float* rows = data.row(begin).data();
   for (size_t u = 0; u < features_.size(); ++u) {
-    for (size_t i = 0; i < count; ++i)
-      columns[u * kBlock + i] = biased(tables_[u].bin(rows[i * data.features() + features_[u]]));
+    int8_t* column = columns + u * kBlock;
+    uint8_t bins[kBlock];
+    kernels.find(tables_[u], rows + features_[u], data.features(), count, bins, 1);
+    for (size_t i = 0; i < count; ++i) column[i] = biased(bins[i]);
   }
 }
 
@@ -110,30 +87,8 @@ void BlockScorer::fill(const BinnedDataset& data, size_t begin, size_t count, in
 }
 
 void BlockScorer::leaves(size_t t, const int8_t* columns, uint8_t* leaf) const {
-  const Step* steps = steps_.data() + first_step_[t];
-  const size_t count = rounds_[t].cuts.size();
-  const bool product = rounds_[t].product;
-  for (size_t first = 0; first < kVectors; first += kTogether) {
-    Bytes id[kTogether];
-    for (size_t v = 0; v < kTogether; ++v) id[v] = Bytes{};
-    for (size_t k = 0; k < count; ++k) {
-      const auto* column = reinterpret_cast<const SignedBytes*>(columns + steps[k].column) + first;
-      const SignedBytes above = SignedBytes{} + steps[k].above;
-      if (product) {
-        for (size_t v = 0; v < kTogether; ++v) id[v] ^= (column[v] < above) & 1;
-        continue;
-      }
-      const Bytes parent = Bytes{} + steps[k].parent;
-      const Bytes child = Bytes{} + static_cast<uint8_t>(k + 1);
-      // A child's number is above all before it.
-      for (size_t v = 0; v < kTogether; ++v) {
-        const Bytes moved =
-            ~reinterpret_cast<Bytes>(column[v] < above) & reinterpret_cast<Bytes>(id[v] == parent) & child;
-        id[v] = id[v] > moved ? id[v] : moved;
-      }
-    }
-    for (size_t v = 0; v < kTogether; ++v) reinterpret_cast<Bytes*>(leaf)[first + v] = id[v];
-  }
+  scorer_kernels().leaves(steps_.data() + first_step_[t], rounds_[t].cuts.size(), rounds_[t].product, columns,
+                          leaf);
 }
 
 void BlockScorer::add_votes(size_t t, size_t count, double shrinkage, size_t labels, const uint8_t* leaf,
@@ -142,18 +97,15 @@ void BlockScorer::add_votes(size_t t, size_t count, double shrinkage, size_t lab
   size_t leaves = 0;
   for (size_t r = 0; r < count; ++r) leaves += rounds_[t + r].leaves();
   if (tables.size() < leaves * stride) tables.resize(leaves * stride);
-  with_stride(stride, [&]<size_t P>() {
-    const float* table_of[kRoundsTogether];
-    float* table = tables.data();
-    for (size_t r = 0; r < count; ++r) {
-      const BoostRound& round = rounds_[t + r];
-      fill_table<P>(round, static_cast<float>(shrinkage * round.alpha), labels, table);
-      table_of[r] = table;
-      table += round.leaves() * P;
-    }
-    if (count == kRoundsTogether) return add_rows<P, kRoundsTogether>(table_of, leaf, documents, scores);
-    for (size_t r = 0; r < count; ++r) add_rows<P, 1>(table_of + r, leaf + r * documents, documents, scores);
-  });
+  const float* table_of[kRoundsTogether];
+  float* table = tables.data();
+  for (size_t r = 0; r < count; ++r) {
+    const BoostRound& round = rounds_[t + r];
+    fill_table(round, static_cast<float>(shrinkage * round.alpha), labels, stride, table);
+    table_of[r] = table;
+    table += round.leaves() * stride;
+  }
+  scorer_kernels().add_votes(stride, count, table_of, leaf, documents, scores);
 }
 
 void add_scores(const BinCuts& cuts, std::span<const BoostRound> rounds, double shrinkage,

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "data/bin_search.h"
+#include "trees/kernels/scoring.h"
 #include "tunemix/core/aligned.h"
 #include "tunemix/core/context.h"
 #include "tunemix/data/binning.h"
@@ -18,8 +19,8 @@ namespace tunemix::trees {
 
 class BlockScorer {
  public:
-  static constexpr size_t kBlock = 128;         // its columns of a hundred features stay in the L1 cache
-  static constexpr size_t kRoundsTogether = 8;  // at most, in add_votes
+  static constexpr size_t kBlock = kScoredTogether;
+  static constexpr size_t kRoundsTogether = kTablesTogether;  // at most, in add_votes
 
   // Of some adjacent rounds, which outlive the scorer; their cuts are numbered by `cuts`.
   BlockScorer(const BinCuts& cuts, std::span<const BoostRound> rounds);
@@ -37,11 +38,7 @@ class BlockScorer {
                  size_t documents, AlignedVector<float>& tables, float* scores) const;
 
  private:
-  struct Step {
-    uint32_t column;  // where it begins
-    int8_t above;     // the lowest bin that passes the cut, less 128
-    uint8_t parent;   // the leaf that is split
-  };
+  using Step = ScoringStep;
   std::span<const BoostRound> rounds_;
   std::vector<uint32_t> features_;   // used ones, ascending
   std::vector<SearchTable> tables_;  // of their thresholds

@@ -4,9 +4,9 @@
 
 #include <array>
 #include <cstdint>
-#include <memory>
 #include <span>
 
+#include "core/simd.h"
 #include "trees/weights.h"
 #include "tunemix/data/binning.h"
 
@@ -57,11 +57,11 @@ struct BestCut {
 
 // Rows and histograms of one width. Documents are added to open histograms; what was added is then taken out
 // into packed ones, plain arrays [bins][packed_lanes()] that can be added, subtracted, kept and searched; a
-// search may read up to lanes() values beyond the end. Safe to share between threads.
+// search may read up to lanes() values beyond the end. Safe to share between threads. How the fast ones are
+// laid out is drawn in kernels/layout.h.
 class Kernels {
  public:
-  virtual ~Kernels() = default;
-
+  bool split() const { return kind_ == RowKind::kSplit; }
   size_t lanes() const { return lanes_; }                // int32 a document in rows
   size_t open_size() const { return open_size_; }        // int32 of the open histogram of one feature
   size_t packed_lanes() const { return packed_lanes_; }  // int32 a bin of a packed histogram
@@ -79,30 +79,64 @@ class Kernels {
   virtual void add_drawn(const WeightTable& weights, const uint8_t* flip,
                          std::span<const uint8_t* const> columns, const Documents& documents, size_t begin,
                          size_t count, int32_t* open) const = 0;
-  // Has the first `bins` bins of one feature brought into the cache.
-  virtual void prefetch(const int32_t* open, size_t bins) const = 0;
   // Moves the first `bins` bins of one feature to `packed`; zeros stay behind.
   virtual void take(int32_t* open, size_t bins, int32_t* packed) const = 0;
-
-  virtual BestCut best_cut(const int32_t* packed, size_t bins, const Sums& total,
-                           const Criterion& criterion) const = 0;
   // Over the first `bins` bins.
   virtual Sums total(const int32_t* packed, size_t bins) const = 0;
+
+  BestCut best_cut(const int32_t* packed, size_t bins, const Sums& total, const Criterion& criterion) const {
+    check(criterion);
+    return search(packed, bins, total, criterion);
+  }
   // The criterion's value where nothing is cut (kEdge, kEnergy).
-  virtual double uncut(const Sums& total, const Criterion& criterion) const = 0;
+  double uncut(const Sums& total, const Criterion& criterion) const {
+    check(criterion);
+    return value_uncut(total, criterion);
+  }
   // S_l, the sum of w y.
-  virtual int32_t signed_sum(const Sums& sums, size_t label) const = 0;
+  int32_t signed_sum(const Sums& sums, size_t label) const {
+    if (!split()) return sums[label];
+    const int32_t positive = sums[own_ + label];
+    return positive - (sums[label] - positive);
+  }
   // The sum of w where y = +1 (kSplit).
-  virtual int32_t positive_sum(const Sums& sums, size_t label) const = 0;
+  int32_t positive_sum(const Sums& sums, size_t label) const {
+    require(split(), "signed rows do not hold the positive sums");
+    return sums[own_ + label];
+  }
 
  protected:
-  Kernels(size_t lanes, size_t open_size, size_t packed_lanes)
-      : lanes_(lanes), open_size_(open_size), packed_lanes_(packed_lanes) {}
-  size_t lanes_;
-  size_t open_size_;
-  size_t packed_lanes_;
+  Kernels() = default;
+  constexpr Kernels(RowKind kind, size_t lanes, size_t open_size, size_t packed_lanes, size_t own)
+      : kind_(kind), lanes_(lanes), open_size_(open_size), packed_lanes_(packed_lanes), own_(own) {}
+  Kernels(const Kernels&) = default;
+  Kernels& operator=(const Kernels&) = default;
+  ~Kernels() = default;  // none is ever owned
+
+ private:
+  virtual BestCut search(const int32_t* packed, size_t bins, const Sums& total,
+                         const Criterion& criterion) const = 0;
+  virtual double value_uncut(const Sums& total, const Criterion& criterion) const = 0;
+
+  void check(const Criterion& criterion) const {
+    require(split() || criterion.kind != CriterionKind::kEnergy, "the energy needs split rows");
+  }
+
+  RowKind kind_ = RowKind::kSigned;
+  size_t lanes_ = 0;
+  size_t open_size_ = 0;
+  size_t packed_lanes_ = 0;
+  size_t own_ = 0;  // where the sums with y = +1 begin in a packed row
 };
 
-std::unique_ptr<Kernels> make_kernels(size_t labels, RowKind kind);
+struct HistogramKernels {
+  const Kernels* (*of)(size_t labels, RowKind kind);
+};
+#if !defined(TUNEMIX_SCALAR)
+TUNEMIX_KERNELS(HistogramKernels, histogram_kernels)
+#endif
+
+// They live as long as the program.
+const Kernels& kernels_for(size_t labels, RowKind kind, Instructions set = instructions());
 
 }  // namespace tunemix::trees

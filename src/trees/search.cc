@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
+
+#include "trees/kernels/tiles.h"
 
 namespace tunemix::trees {
 namespace {
@@ -25,22 +26,6 @@ T* sized(AlignedVector<T>& buffer, size_t size) {
   return buffer.data();
 }
 
-// out[t * stride + r * 8] = the 8 bytes rows[r][begin + t * 8], for four rows and four tiles.
-inline void copy_four_tiles(const uint8_t* const* rows, size_t begin, size_t stride, uint8_t* out) {
-  typedef uint64_t Words __attribute__((vector_size(32), aligned(1), may_alias));
-  Words row[4];
-  for (size_t r = 0; r < 4; ++r) row[r] = *reinterpret_cast<const Words*>(rows[r] + begin);
-  const Words even_low = __builtin_shufflevector(row[0], row[1], 0, 4, 2, 6);
-  const Words odd_low = __builtin_shufflevector(row[0], row[1], 1, 5, 3, 7);
-  const Words even_high = __builtin_shufflevector(row[2], row[3], 0, 4, 2, 6);
-  const Words odd_high = __builtin_shufflevector(row[2], row[3], 1, 5, 3, 7);
-  const Words tile[4] = {__builtin_shufflevector(even_low, even_high, 0, 1, 4, 5),
-                         __builtin_shufflevector(odd_low, odd_high, 0, 1, 4, 5),
-                         __builtin_shufflevector(even_low, even_high, 2, 3, 6, 7),
-                         __builtin_shufflevector(odd_low, odd_high, 2, 3, 6, 7)};
-  for (size_t t = 0; t < 4; ++t) *reinterpret_cast<Words*>(out + t * stride) = tile[t];
-}
-
 void keep_better(FoundCut& best, const FoundCut& other) {
   if (better(other, best)) best = other;
 }
@@ -52,7 +37,7 @@ Searcher::Searcher(const BinnedDataset& bins, const BinCuts& cuts, const WeightT
     : bins_(bins),
       cuts_(cuts),
       weights_(weights),
-      kernels_(make_kernels(weights.labels(), rows)),
+      kernels_(&kernels_for(weights.labels(), rows)),
       bandit_(bandit),
       arms_per_pull_(arms_per_pull),
       random_(random),
@@ -78,26 +63,9 @@ void Searcher::add_columns(size_t t, const int32_t* rows, const Documents& docum
 // bytes a document.
 void Searcher::gather_tiles(size_t first, size_t last, const Documents& documents, size_t begin, size_t count,
                             uint8_t* out) const {
-  constexpr size_t kAhead = 32;  // documents that an indexed loop prefetches ahead
-  const uint8_t* bins = bins_.column(first * 8);
-  const size_t width = bins_.width(first * 8);
-  const size_t stride = gathered_stride();
-  const size_t tiles = last - first;
   const uint32_t* index = documents.index == nullptr ? nullptr : documents.index + begin;
-  const auto row = [=](size_t k) { return bins + (index == nullptr ? begin + k : index[k]) * width; };
-  size_t k = 0;
-  for (; k + 4 <= count; k += 4) {
-    if (index != nullptr)
-      for (size_t ahead = k + kAhead; ahead < std::min(k + kAhead + 4, count); ++ahead)
-        __builtin_prefetch(bins + index[ahead] * width);
-    const uint8_t* rows[4] = {row(k), row(k + 1), row(k + 2), row(k + 3)};
-    size_t t = 0;
-    for (; t + 4 <= tiles; t += 4) copy_four_tiles(rows, t * 8, stride, out + t * stride + k * 8);
-    for (; t < tiles; ++t)
-      for (size_t r = 0; r < 4; ++r) std::memcpy(out + t * stride + (k + r) * 8, rows[r] + t * 8, 8);
-  }
-  for (; k < count; ++k)
-    for (size_t t = 0; t < tiles; ++t) std::memcpy(out + t * stride + k * 8, row(k) + t * 8, 8);
+  tile_kernels().gather(bins_.column(first * 8), bins_.width(first * 8), last - first, index, begin, count,
+                        out, gathered_stride());
 }
 
 void Searcher::search_feature(size_t j, const int32_t* packed, const Criterion& criterion,
@@ -133,8 +101,7 @@ void Searcher::take_column(size_t c, int32_t* open, int32_t* keep, Scratch& own,
     for (size_t b = 0; b < cuts_.bins(j); ++b)
       for (size_t v = 0; v < run; v += lanes)
         for (size_t l = 0; l < lanes; ++l) packed[b * lanes + l] += joint[b * run + v + l];
-    for (size_t b = 1; b < cuts_.bins(j); ++b)
-      for (size_t v = 0; v < run; ++v) joint[v] += joint[b * run + v];
+    for (size_t b = 1; b < cuts_.bins(j); ++b) tile_kernels().add(joint, joint + b * run, run);
     body(j, packed);
   }
 }
@@ -157,12 +124,7 @@ std::pair<FoundCut, FoundCut> Searcher::search_group(const Documents& documents,
     const size_t count = std::min(row_block(), documents.count - begin);
     kernels_->rows(weights_, flip, documents, begin, count, rows);
     for (size_t t = first_tile, gathered = first_tile; t < last_tile; ++t) {
-      int32_t* open = own_tile;
-      if (documents.count > row_block()) {
-        open = open_.data() + t * tile_size;
-        for (size_t c = t * 8; c < tile_end(t); ++c)
-          kernels_->prefetch(open + c % 8 * kernels_->open_size(), bins_.column_bins(c));
-      }
+      int32_t* open = documents.count > row_block() ? open_.data() + t * tile_size : own_tile;
       if (bins_.layout() == BinLayout::kColumns) {
         add_columns(t, rows, documents, begin, count, open);
       } else {
@@ -181,7 +143,7 @@ std::pair<FoundCut, FoundCut> Searcher::search_group(const Documents& documents,
           search_feature(j, packed, criterion, found.first);
           if (parent != nullptr) {
             int32_t* rest = parent + packed_begin_[j];
-            for (size_t k = 0; k < bins * kernels_->packed_lanes(); ++k) rest[k] -= packed[k];
+            tile_kernels().subtract(rest, packed, bins * kernels_->packed_lanes());
             if (!totals_known) found.second.total = kernels_->total(rest, bins);
             search_feature(j, rest, criterion, found.second);
           }
@@ -238,8 +200,7 @@ FoundCut Searcher::search_drawn(const Documents& documents, const uint8_t* flip,
     for (size_t group = 0; group < groups; ++group) {
       Scratch& own = scratch_[group];
       kernels_->take(own.open.data() + k * kernels_->open_size(), bins, own.packed.data());
-      if (group > 0)
-        for (size_t v = 0; v < bins * kernels_->packed_lanes(); ++v) packed[v] += own.packed[v];
+      if (group > 0) tile_kernels().add(packed, own.packed.data(), bins * kernels_->packed_lanes());
     }
     if (k == 0) best.total = kernels_->total(packed, bins);
     FoundCut found;

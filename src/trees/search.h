@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <memory>
 #include <utility>
 #include <vector>
 
@@ -99,7 +98,7 @@ class Searcher {
   const BinnedDataset& bins_;
   const BinCuts& cuts_;
   const WeightTable& weights_;
-  std::unique_ptr<Kernels> kernels_;
+  const Kernels* kernels_;
   Bandit* bandit_;
   size_t arms_per_pull_;
   Random* random_;

@@ -3,35 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "trees/kernels/weights.h"
+
 namespace tunemix::trees {
 namespace {
 
 constexpr size_t kBlock = 4096;
-// No weight falls below this: it keeps clear of denormals, and a document can always come back.
-constexpr float kLeast = 1e-30F;
-
-template <size_t K>
-double sum_of(const float* weights, size_t count) {
-  double lanes[K] = {};
-  for (size_t i = 0; i < count; ++i)
-    for (size_t l = 0; l < K; ++l) lanes[l] += static_cast<double>(weights[i * K + l]);
-  double sum = 0;
-  for (size_t l = 0; l < K; ++l) sum += lanes[l];
-  return sum;
-}
-
-template <size_t K>
-void multiply(const float* factors, const uint8_t* leaf, const uint8_t* label, float* weights, size_t count) {
-  for (size_t i = 0; i < count; ++i) {
-    const float* f = factors + (leaf[i] * (K + 1) + label[i]) * K;
-    float* w = weights + i * K;
-    for (size_t l = 0; l < K; ++l) {
-      const float product = w[l] * f[l];
-      w[l] = product > kLeast ? product : kLeast;
-    }
-  }
-}
-
 }  // namespace
 
 size_t padded_labels(size_t labels) {
@@ -84,9 +61,7 @@ double WeightTable::add_up(const Context& context) const {
 }
 
 double WeightTable::add_up(size_t begin, size_t count) const {
-  double sum = 0;
-  with_labels(num_labels_, [&]<size_t K>() { sum = sum_of<K>(row(begin), count); });
-  return sum;
+  return weight_kernels().sum(num_labels_, row(begin), count);
 }
 
 std::vector<float> WeightTable::factors(const BoostRound& round, double shrinkage, double sum_before) const {
@@ -107,8 +82,7 @@ std::vector<float> WeightTable::factors(const BoostRound& round, double shrinkag
 }
 
 void WeightTable::apply(std::span<const float> factors, const uint8_t* leaf, size_t begin, size_t count) {
-  with_labels(num_labels_,
-              [&]<size_t K>() { multiply<K>(factors.data(), leaf, label() + begin, row(begin), count); });
+  weight_kernels().multiply(num_labels_, factors.data(), leaf, label() + begin, row(begin), count);
 }
 
 void WeightTable::update(BoostRound& round, double shrinkage, std::span<const uint8_t> leaf,

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <numeric>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 #include "tunemix/core/error.h"
@@ -57,6 +58,36 @@ TEST(ThreadPool, ALoopInsideATaskRunsSerially) {
   std::vector<long> sums(8, 0);
   pool.run(sums.size(), [&](size_t i) { pool.run(100, [&](size_t j) { sums[i] += static_cast<long>(j); }); });
   for (const long sum : sums) EXPECT_EQ(sum, 4950);
+}
+
+TEST(ThreadPool, ALoopInsideASingleTaskIsParallel) {
+  ThreadPool pool(3);
+  std::atomic<int> highest{0};
+  pool.run(1, [&](size_t) {
+    // Every task waits until another thread has begun one.
+    std::atomic<int> begun{0};
+    pool.run_with_thread(2, [&](size_t, int thread) {
+      ++begun;
+      while (begun < 2) std::this_thread::yield();
+      for (int seen = highest; thread > seen && !highest.compare_exchange_weak(seen, thread);) {
+      }
+    });
+  });
+  EXPECT_GT(highest, 0);
+}
+
+TEST(ThreadPool, PoolsOfSeveralCallersDoNotDisturbEachOther) {
+  std::vector<std::vector<long>> sums(3, std::vector<long>(50, 0));
+  std::vector<std::thread> callers;
+  for (std::vector<long>& of_caller : sums)
+    callers.emplace_back([&of_caller] {
+      ThreadPool pool(2);
+      for (int repeat = 0; repeat < 20; ++repeat)
+        pool.run(of_caller.size(), [&](size_t i) { of_caller[i] += static_cast<long>(i); });
+    });
+  for (std::thread& caller : callers) caller.join();
+  for (const std::vector<long>& of_caller : sums)
+    for (size_t i = 0; i < of_caller.size(); ++i) EXPECT_EQ(of_caller[i], 20 * static_cast<long>(i));
 }
 
 TEST(ThreadPool, RefusesAnAbsurdNumberOfThreads) {

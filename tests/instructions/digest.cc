@@ -1,11 +1,12 @@
-// Prints a hash of what all learners, calibrations and mixtures compute on small data. Built for several
-// instruction sets, it must print the same. "unsupported" where the machine lacks those it was built for.
+// Prints a hash of what all learners, calibrations and mixtures compute on small data: it must be the same
+// with every instruction set. `digest sets` lists those that there are.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "tunemix/calibrate/calibrator.h"
 #include "tunemix/core/hash.h"
+#include "tunemix/core/instructions.h"
 #include "tunemix/data/synthetic.h"
 #include "tunemix/learners/adaboost_mh.h"
 #include "tunemix/learners/svm.h"
@@ -84,9 +85,7 @@ class Digest {
   Hasher hasher_;
 };
 
-}  // namespace
-
-int main() {
+int run() {
   // Rows of histograms differ by the number of labels; those beyond 5 have no documents.
   for (const int labels : {2, 3, 5, 7, 10, 20}) {
     Digest digest(labels);
@@ -97,5 +96,21 @@ int main() {
     digest.boosting(BaseLearner::kProduct, Growth::kEdge, Votes::kLeaf, BanditKind::kExp3G);
     if (labels <= 5) digest.svm();
     fmt::print("{} labels: {}\n", labels, digest.hex());
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]) == "sets") {
+    for (const Instructions set : available_instructions()) fmt::print("{}\n", instructions_name(set));
+    return 0;
+  }
+  try {
+    return run();
+  } catch (const InputError& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return 2;
   }
 }

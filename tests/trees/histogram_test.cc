@@ -113,13 +113,13 @@ void expect_equal(const Kernels& kernels, const std::vector<int32_t>& packed, co
   }
 }
 
-// Every width of row: padded to 4, 8, 16 and 32 labels, folded and not.
-class Histograms : public testing::TestWithParam<std::tuple<size_t, RowKind>> {
+// Every width of row, padded to 4, 8, 16 and 32 labels, folded and not, and every instruction set.
+class Histograms : public testing::TestWithParam<std::tuple<size_t, RowKind, Instructions>> {
  protected:
   size_t labels_ = std::get<0>(GetParam());
   RowKind kind_ = std::get<1>(GetParam());
   Case case_{labels_};
-  std::unique_ptr<Kernels> kernels_ = make_kernels(labels_, kind_);
+  const Kernels* kernels_ = &kernels_for(labels_, kind_, std::get<2>(GetParam()));
   const uint8_t* flip() const { return kind_ == RowKind::kSigned ? case_.flip.data() : nullptr; }
   PlainHistogram plain(size_t feature, bool all) const {
     return {case_.weights, flip(), case_.chosen(all), case_.columns[feature].data()};
@@ -211,9 +211,38 @@ TEST_P(Histograms, TheBestCutHasTheHighestValue) {
   }
 }
 
+TEST_P(Histograms, CutsAreThoseOfThePlainLoopsToTheLastBit) {
+  const Kernels& plain_loops = kernels_for(labels_, kind_, Instructions::kScalar);
+  std::vector<CriterionKind> kinds = {CriterionKind::kStump, CriterionKind::kEdge};
+  if (kind_ == RowKind::kSplit) kinds.push_back(CriterionKind::kEnergy);
+  for (const bool all : {true, false}) {
+    std::vector<int32_t> open = case_.histogram(*kernels_, flip(), all);
+    std::vector<int32_t> open_plain = case_.histogram(plain_loops, flip(), all);
+    for (size_t f = 0; f < 8; ++f) {
+      const std::vector<int32_t> own = packed(*kernels_, open, f);
+      const std::vector<int32_t> expected = packed(plain_loops, open_plain, f);
+      const Sums total = kernels_->total(own.data(), kBins);
+      const Sums expected_total = plain_loops.total(expected.data(), kBins);
+      for (const CriterionKind kind : kinds)
+        for (const bool pooled : {false, true}) {
+          if (pooled && kind == CriterionKind::kStump) continue;
+          const Criterion criterion = {kind, pooled, 0x5a5a5a5a};
+          const BestCut got = kernels_->best_cut(own.data(), kBins, total, criterion);
+          const BestCut want = plain_loops.best_cut(expected.data(), kBins, expected_total, criterion);
+          EXPECT_EQ(got.found, want.found);
+          EXPECT_EQ(got.value, want.value);
+          EXPECT_EQ(got.bin, want.bin);
+          if (kind == CriterionKind::kStump) continue;
+          EXPECT_EQ(kernels_->uncut(total, criterion), plain_loops.uncut(expected_total, criterion));
+        }
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Widths, Histograms,
                          testing::Combine(testing::Values(2, 3, 4, 5, 6, 8, 9, 10, 11, 16, 20, 21, 32),
-                                          testing::Values(RowKind::kSigned, RowKind::kSplit)));
+                                          testing::Values(RowKind::kSigned, RowKind::kSplit),
+                                          testing::ValuesIn(available_instructions())));
 
 }  // namespace
 }  // namespace tunemix::trees

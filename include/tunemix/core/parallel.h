@@ -1,10 +1,8 @@
-// A small thread pool and the parallel loops that everything uses; the only place in the library that starts
-// threads.
+// The parallel loops that everything uses, on OpenMP's threads; nothing else in the library starts threads.
 #pragma once
 
 #include <cstddef>
-#include <functional>
-#include <memory>
+#include <type_traits>
 
 namespace tunemix {
 
@@ -32,10 +30,8 @@ class FunctionRef<R(Args...)> {
 // by task number is rethrown in the caller once all tasks have ended. A loop inside a task runs serially.
 class ThreadPool {
  public:
+  // Costs nothing: the threads are OpenMP's, which keeps them between loops.
   explicit ThreadPool(int threads);
-  ~ThreadPool();
-  ThreadPool(const ThreadPool&) = delete;
-  ThreadPool& operator=(const ThreadPool&) = delete;
 
   int threads() const { return threads_; }
   void run(size_t tasks, FunctionRef<void(size_t)> task);
@@ -44,9 +40,7 @@ class ThreadPool {
   void run_with_thread(size_t tasks, FunctionRef<void(size_t task, int thread)> task);
 
  private:
-  struct Impl;
   int threads_;
-  std::unique_ptr<Impl> impl_;
 };
 
 // Calls body(begin, end) over [0, n) in fixed blocks of `block`: the blocks are the same for any number of

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <utility>
 
-#include "core/vector_width.h"
+#include "core/simd.h"
 #include "learners/gradient_trees/words.h"
 
 namespace tunemix::trees {

@@ -1,0 +1,32 @@
+// Leads blocks of documents to their leaves, and adds the leaves' votes, for each instruction set.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/simd.h"
+
+namespace tunemix::trees {
+
+constexpr size_t kScoredTogether =
+    128;  // documents of a block: its columns of a hundred features stay in the L1 cache
+constexpr size_t kTablesTogether = 8;  // rounds, at most, whose votes are added at once
+
+// One cut of a round.
+struct ScoringStep {
+  uint32_t column;  // where it begins
+  int8_t above;     // the lowest bin that passes the cut, less 128
+  uint8_t parent;   // the leaf that is split
+};
+
+struct ScorerKernels {
+  // The leaf of each document of a block. Columns hold bins less 128, kScoredTogether of a feature; `leaf` is
+  // aligned to 64 bytes.
+  void (*leaves)(const ScoringStep* steps, size_t count, bool product, const int8_t* columns, uint8_t* leaf);
+  // scores[documents][stride] += tables[r][leaf[r * documents ..]][stride] of `count` rounds, in their order.
+  void (*add_votes)(size_t stride, size_t count, const float* const* tables, const uint8_t* leaf,
+                    size_t documents, float* scores);
+};
+TUNEMIX_KERNELS(ScorerKernels, scorer_kernels)
+
+}  // namespace tunemix::trees
