@@ -19,20 +19,19 @@ namespace tunemix::trees {
 constexpr size_t kOpenStride = 256 + 8;
 constexpr size_t kCutLanes = 16;
 
-struct BinRows {
-  const uint8_t* first;  // the byte of document 0
-  size_t width;          // bytes from one document to the next
-};
+// out[k] = words[index[k]].
+void gather_words(const uint64_t* words, const uint32_t* index, size_t count, uint64_t* out);
 
-// out[k] = words[index[k]], and the first `panels` cache lines of the bins of these documents are fetched.
-void gather_words(const uint64_t* words, const uint32_t* index, size_t count, const BinRows* panels,
-                  size_t panel_count, uint64_t* out);
+// The bins of some tiles of a panel, a tile after the other, for documents index[k], or first + k without an
+// index: out[t * stride + k * 8] are the 8 bytes of tile t and document k. Tiles lie next to each other in a
+// row of `width` bytes a document.
+void gather_tiles(const uint8_t* rows, size_t width, size_t tiles, const uint32_t* index, size_t first,
+                  size_t count, size_t stride, uint8_t* out);
 
-// open[8 columns] += words[k] in the bins of document index[k], or first + k without an index.
-void add_tile(const uint64_t* words, const BinRows& tile, const uint32_t* index, size_t first, size_t count,
-              uint64_t* open);
+// open[8 columns] += words[k] in the bins tile[k * 8 .. k * 8 + 8).
+void add_tile(const uint64_t* words, const uint8_t* tile, size_t count, uint64_t* open);
 
-// The same for one column.
+// The same for one column, the bin of document index[k], or first + k.
 void add_column(const uint64_t* words, const uint8_t* column, const uint32_t* index, size_t first,
                 size_t count, uint64_t* open);
 

@@ -1,6 +1,5 @@
 #include "learners/gradient_trees/lambda_kernel.h"
 
-#include <cstdint>
 #include <cstring>
 
 #include "core/simd.h"
@@ -14,25 +13,30 @@ constexpr size_t kParts = kPairLanes / kWidth;
 typedef float Floats __attribute__((vector_size(kVectorBytes), aligned(4), may_alias));
 typedef int32_t Ints __attribute__((vector_size(kVectorBytes), aligned(4), may_alias));
 
-[[gnu::always_inline]] inline const Floats& part_of(const float* p, size_t part) {
+alignas(64) constexpr int32_t kLaneNumber[kPairLanes] = {0, 1, 2,  3,  4,  5,  6,  7,
+                                                         8, 9, 10, 11, 12, 13, 14, 15};
+
+[[gnu::always_inline]] inline Floats floats_at(const float* p, size_t part) {
   return *reinterpret_cast<const Floats*>(p + part * kWidth);
 }
+[[gnu::always_inline]] inline Ints lane_numbers(size_t part) {
+  return *reinterpret_cast<const Ints*>(kLaneNumber + part * kWidth);
+}
 
-// e^x for x <= 0; relative error below 2e-7, and 0 < e^x <= 1 also for x far below -87.
-[[gnu::always_inline]] inline Floats exp_of(Floats x) {
-  const Floats lowest = Floats{} - 87.0F;
+// 2^x for x <= 0, not below 2^-126. A polynomial of degree 5 for the fraction; the relative error
+// is 2e-7 near 0 and grows with |x| to 1e-5.
+[[gnu::always_inline]] inline Floats exp2_of(Floats x) {
+  const Floats lowest = Floats{} - 126.0F;
   x = x > lowest ? x : lowest;
   const Floats shift = Floats{} + 12582912.0F;  // 1.5 * 2^23: adding it rounds to a whole number
-  const Floats shifted = x * 1.44269504F + shift;
-  const Floats whole = shifted - shift;
-  const Floats r = x - whole * 0.693359375F - whole * -2.12194440e-4F;
-  Floats p = Floats{} + 1.0F / 720;
-  p = p * r + 1.0F / 120;
-  p = p * r + 1.0F / 24;
-  p = p * r + 1.0F / 6;
-  p = p * r + 0.5F;
-  p = p * r + 1.0F;
-  p = p * r + 1.0F;
+  const Floats whole = (x + shift) - shift;
+  const Floats f = x - whole;
+  Floats p = Floats{} + 0.0013400433F;
+  p = p * f + 0.0096760374F;
+  p = p * f + 0.055503272F;
+  p = p * f + 0.24022107F;
+  p = p * f + 0.69314718F;
+  p = p * f + 1.0000001F;
   const Ints power = (__builtin_convertvector(whole, Ints) + 127) << 23;
   return p * reinterpret_cast<Floats>(power);
 }
@@ -51,64 +55,71 @@ struct Lanes {
 };
 
 template <bool kByDistance>
-float add(const LambdaQuery& q, float* gradient, float* hessian) {
-  alignas(64) int32_t lane_number[kPairLanes];
-  for (size_t k = 0; k < kPairLanes; ++k) lane_number[k] = static_cast<int32_t>(k);
-  const size_t top = q.documents < q.truncation ? q.documents : q.truncation;
-  const Floats sigma = Floats{} + q.sigma;
-  Lanes total;
-  for (size_t i = 0; i < top && i + 1 < q.documents; ++i) {
-    const Floats score = Floats{} + q.score[i];
-    const Floats gain = Floats{} + q.gain[i];
-    const Floats discount = Floats{} + q.discount[i];
-    Lanes own_gradient;
-    Lanes own_hessian;
-    const size_t first = (i + 1) / kPairLanes * kPairLanes;
-    for (size_t j = first; j < q.documents; j += kPairLanes)
-      for (size_t v = 0; v < kParts; ++v) {
-        const Floats distance = score - part_of(q.score + j, v);
-        const Floats more = gain - part_of(q.gain + j, v);
-        const Ints is_higher = more > 0.0F;  // document i is the more relevant one
-        Floats delta =
-            (is_higher ? more : -more) * (discount - part_of(q.discount + j, v)) * part_of(q.share + j, v);
-        if (j == first) {
-          const Ints rank = reinterpret_cast<const Ints*>(lane_number)[v] + static_cast<int32_t>(j);
-          delta = rank > static_cast<int32_t>(i) ? delta : Floats{};
-        }
-        const Floats e = exp_of(-sigma * distance);
-        const Floats one_e = e + 1.0F;
-        Floats logistic;  // 1 / (1 + e)
-        if constexpr (kByDistance) {
-          const Floats apart = distance + 0.01F;
-          const Floats both = 1.0F / (one_e * apart);  // one division for two
-          logistic = apart * both;
-          delta *= one_e * both;
-        } else {
-          logistic = 1.0F / one_e;
-        }
-        delta *= sigma;
-        const Floats other = e * logistic;
-        const Floats lambda = (is_higher ? other : logistic) * delta;
-        const Floats curvature = sigma * other * logistic * delta;
-        const Floats pull = is_higher ? -lambda : lambda;  // on document i
-        own_gradient.part[v] += pull;
-        own_hessian.part[v] += curvature;
-        total.part[v] += lambda;
-        auto* other_gradient = reinterpret_cast<Floats*>(gradient + j + v * kWidth);
-        auto* other_hessian = reinterpret_cast<Floats*>(hessian + j + v * kWidth);
-        *other_gradient -= pull;
-        *other_hessian += curvature;
+LambdaSums add(const LambdaPairs& pairs, const RankedDocuments& others, size_t first) {
+  const Floats score = Floats{} + pairs.score;
+  const Floats gain = Floats{} + pairs.gain;
+  const Floats discount = Floats{} + pairs.discount;
+  const Floats sigma = Floats{} + pairs.sigma;
+  const Floats steepness = Floats{} - 1.44269504F * pairs.sigma;
+  Lanes own_gradient;
+  Lanes own_hessian;
+  Lanes size;
+  const size_t first_block = first / kPairLanes * kPairLanes;
+  for (size_t j = first_block; j < others.count; j += kPairLanes)
+    for (size_t v = 0; v < kParts; ++v) {
+      const Floats distance = score - floats_at(others.score + j, v);
+      const Floats more = gain - floats_at(others.gain + j, v);
+      const Ints is_higher = more > 0.0F;  // the document is more relevant than the other
+      Floats delta = (is_higher ? more : -more) * (discount - floats_at(others.discount + j, v));
+      if (j == first_block || j + kPairLanes > others.count) {
+        const Ints number = lane_numbers(v) + static_cast<int32_t>(j);
+        const Ints counts =
+            (number >= static_cast<int32_t>(first)) & (number < static_cast<int32_t>(others.count));
+        delta = counts ? delta : Floats{};
       }
-    gradient[i] += own_gradient.sum();
-    hessian[i] += own_hessian.sum();
-  }
-  return total.sum();
+      const Floats e = exp2_of(steepness * distance);
+      const Floats one_e = e + 1.0F;
+      Floats logistic;  // 1 / (1 + e)
+      if constexpr (kByDistance) {
+        const Floats apart = distance + 0.01F;
+        const Floats both = 1.0F / (one_e * apart);  // one division for two
+        logistic = apart * both;
+        delta *= one_e * both;
+      } else {
+        logistic = 1.0F / one_e;
+      }
+      const Floats other = e * logistic;
+      const Floats lambda = (is_higher ? other : logistic) * delta;
+      const Floats curvature = sigma * other * (logistic * delta);
+      const Floats pull = is_higher ? -lambda : lambda;  // on the document itself
+      own_gradient.part[v] += pull;
+      own_hessian.part[v] += curvature;
+      size.part[v] += lambda;
+      auto* other_gradient = reinterpret_cast<Floats*>(others.gradient + j + v * kWidth);
+      auto* other_hessian = reinterpret_cast<Floats*>(others.hessian + j + v * kWidth);
+      *other_gradient -= pull;
+      *other_hessian += curvature;
+    }
+  return {own_gradient.sum(), own_hessian.sum(), size.sum()};
 }
 
 }  // namespace
 
-float add_lambdas(const LambdaQuery& query, float* gradient, float* hessian) {
-  return query.by_distance ? add<true>(query, gradient, hessian) : add<false>(query, gradient, hessian);
+LambdaSums add_lambdas(const LambdaPairs& pairs, const RankedDocuments& others, size_t first) {
+  return pairs.by_distance ? add<true>(pairs, others, first) : add<false>(pairs, others, first);
+}
+
+void count_ranks(const float* scores, size_t count, int32_t* rank) {
+  for (size_t i = 0; i < count; i += kWidth) {
+    const Floats own = floats_at(scores + i, 0);
+    Ints above = {};
+    for (size_t j = 0; j < i; ++j) above -= scores[j] >= own;
+    const size_t end = i + kWidth < count ? i + kWidth : count;
+    for (size_t j = i; j < end; ++j)
+      above -= (scores[j] > own) | ((scores[j] == own) & (lane_numbers(0) > static_cast<int32_t>(j - i)));
+    for (size_t j = end; j < count; ++j) above -= scores[j] > own;
+    *reinterpret_cast<Ints*>(rank + i) = above;
+  }
 }
 
 }  // namespace tunemix::trees

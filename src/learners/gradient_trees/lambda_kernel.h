@@ -1,25 +1,40 @@
-// Lambda gradients of one query, its documents in the order of their scores.
+// Lambda gradients of one query, its documents in the order of their scores, and that order.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace tunemix::trees {
 
-constexpr size_t kPairLanes = 16;  // arrays below are padded to a multiple of it
+constexpr size_t kPairLanes = 16;  // arrays below have room for a multiple of it
 
-struct LambdaQuery {
-  size_t documents = 0;
-  size_t truncation = 0;  // pairs have at least one document above this rank
-  float sigma = 1;
-  bool by_distance = true;  // divide a pair's weight by .01 + its distance in score
-  // By rank, the padding too (scores: any; share: 0 there).
-  const float* score = nullptr;  // descending
-  const float* gain = nullptr;
+// Documents by rank, or some of them.
+struct RankedDocuments {
+  size_t count = 0;
+  const float* score = nullptr;     // descending
+  const float* gain = nullptr;      // times sigma / ideal DCG
   const float* discount = nullptr;  // not ascending
-  const float* share = nullptr;     // 1 / ideal DCG
+  float* gradient = nullptr;        // added to
+  float* hessian = nullptr;
 };
 
-// Adds to gradient[rank] and hessian[rank], padded too; returns the sum of all pairs' |lambda|.
-float add_lambdas(const LambdaQuery& query, float* gradient, float* hessian);
+// The pairs of one document with numbers first, first + 1, ... of `others`, all ranked below it.
+struct LambdaPairs {
+  float score = 0;
+  float gain = 0;
+  float discount = 0;
+  float sigma = 1;
+  bool by_distance = true;  // divide a pair's weight by .01 + its distance in score
+};
+struct LambdaSums {
+  float gradient = 0;  // of the document
+  float hessian = 0;
+  float size = 0;  // sum of |lambda| of the pairs
+};
+LambdaSums add_lambdas(const LambdaPairs& pairs, const RankedDocuments& others, size_t first);
+
+// rank[i]: how many scores are above score i, or equal and before it. Reads and writes whole multiples of
+// kPairLanes. Quadratic, and still the fastest way for some hundred documents.
+void count_ranks(const float* scores, size_t count, int32_t* rank);
 
 }  // namespace tunemix::trees

@@ -21,6 +21,7 @@ class LambdaMart final : public Objective {
         blocks_(data),
         scratch_(static_cast<size_t>(context.threads())) {
     const std::span<const int32_t> labels = data.all().labels();
+    for (const double grade : data.grades()) grades_.push_back(static_cast<float>(grade));
     size_t longest = 0;
     for (size_t q = 0; q < data.queries().size(); ++q) longest = std::max(longest, data.queries().length(q));
     for (size_t r = 0; r < longest + kPairLanes; ++r)
@@ -45,13 +46,32 @@ class LambdaMart final : public Objective {
   }
 
  private:
-  struct Scratch {
-    RankOrder order;
+  // By rank; those above the lowest gain once more, one after the other.
+  struct Columns {
     AlignedVector<float> score;
     AlignedVector<float> gain;
-    AlignedVector<float> share;
+    AlignedVector<float> discount;
     AlignedVector<float> gradient;
     AlignedVector<float> hessian;
+
+    void clear(size_t padded) {
+      for (AlignedVector<float>* column : {&score, &gain, &discount, &gradient, &hessian})
+        if (column->size() < padded) column->resize(padded);
+      std::fill_n(gradient.begin(), padded, 0.0F);
+      std::fill_n(hessian.begin(), padded, 0.0F);
+      // Vectors reach beyond the last document.
+      std::fill_n(score.begin() + static_cast<std::ptrdiff_t>(padded - kPairLanes), kPairLanes, 0.0F);
+      std::fill_n(gain.begin() + static_cast<std::ptrdiff_t>(padded - kPairLanes), kPairLanes, 0.0F);
+    }
+    RankedDocuments documents(size_t count, const float* discounts) {
+      return {count, score.data(), gain.data(), discounts, gradient.data(), hessian.data()};
+    }
+  };
+  struct Scratch {
+    RankOrder order;
+    Columns all;
+    Columns relevant;
+    std::vector<uint32_t> relevant_rank;
   };
 
   void one_query(size_t q, size_t first, size_t count, const float* scores, Scratch& own, uint64_t* words) {
@@ -59,39 +79,64 @@ class LambdaMart final : public Objective {
       std::fill_n(words + first, count, raw_word(0, 0));
       return;
     }
-    const std::span<const int32_t> labels = data_.all().labels();
-    const std::span<const uint32_t> order = own.order.sort({scores + first, count});
+    const int32_t* labels = data_.all().labels().data() + first;
+    const std::span<const int32_t> rank = own.order.ranks({scores + first, count});
     const size_t padded = (count + kPairLanes - 1) / kPairLanes * kPairLanes;
-    own.score.assign(padded, scores[first + order.back()]);
-    own.gain.assign(padded, 0.0F);
-    own.share.assign(padded, 0.0F);
-    own.gradient.assign(padded, 0.0F);
-    own.hessian.assign(padded, 0.0F);
-    for (size_t r = 0; r < count; ++r) {
-      own.score[r] = scores[first + order[r]];
-      own.gain[r] = static_cast<float>(data_.grades()[labels[first + order[r]]]);
-      own.share[r] = shares_[q];
+    own.all.clear(padded);
+    const float factor_of_gain = static_cast<float>(options_.sigma) * shares_[q];
+    float lowest = factor_of_gain * grades_[labels[0]];
+    for (size_t i = 0; i < count; ++i) {
+      const float gain = factor_of_gain * grades_[labels[i]];
+      own.all.score[rank[i]] = scores[first + i];
+      own.all.gain[rank[i]] = gain;
+      lowest = std::min(lowest, gain);
     }
-    LambdaQuery query;
-    query.documents = count;
-    query.truncation = static_cast<size_t>(options_.truncation);
-    query.sigma = static_cast<float>(options_.sigma);
-    query.by_distance = options_.normalize && own.score[0] != own.score[count - 1];
-    query.score = own.score.data();
-    query.gain = own.gain.data();
-    query.discount = discounts_.data();
-    query.share = own.share.data();
-    const double sum = 2 * static_cast<double>(add_lambdas(query, own.gradient.data(), own.hessian.data()));
+    // Documents of the lowest gain, mostly the greater part, have no pairs among themselves.
+    own.relevant.clear(padded);
+    own.relevant_rank.clear();
+    for (size_t r = 0; r < count; ++r) {
+      if (own.all.gain[r] == lowest) continue;
+      const size_t k = own.relevant_rank.size();
+      own.relevant.score[k] = own.all.score[r];
+      own.relevant.gain[k] = own.all.gain[r];
+      own.relevant.discount[k] = discounts_[r];
+      own.relevant_rank.push_back(static_cast<uint32_t>(r));
+    }
+    const RankedDocuments all = own.all.documents(count, discounts_.data());
+    const RankedDocuments relevant =
+        own.relevant.documents(own.relevant_rank.size(), own.relevant.discount.data());
+    LambdaPairs pairs;
+    pairs.sigma = static_cast<float>(options_.sigma);
+    pairs.by_distance = options_.normalize && all.score[0] != all.score[count - 1];
+    double size = 0;
+    const size_t top = std::min(count - 1, static_cast<size_t>(options_.truncation));
+    for (size_t r = 0, relevant_above = 0; r < top; ++r) {
+      pairs.score = all.score[r];
+      pairs.gain = all.gain[r];
+      pairs.discount = discounts_[r];
+      const bool is_lowest = all.gain[r] == lowest;
+      const LambdaSums sums =
+          is_lowest ? add_lambdas(pairs, relevant, relevant_above) : add_lambdas(pairs, all, r + 1);
+      if (!is_lowest) ++relevant_above;
+      all.gradient[r] += sums.gradient;
+      all.hessian[r] += sums.hessian;
+      size += sums.size;
+    }
+    for (size_t k = 0; k < own.relevant_rank.size(); ++k) {
+      all.gradient[own.relevant_rank[k]] += relevant.gradient[k];
+      all.hessian[own.relevant_rank[k]] += relevant.hessian[k];
+    }
     float factor = 1;
-    if (options_.normalize && sum > 0) factor = static_cast<float>(portable_log2(1 + sum) / sum);
-    for (size_t r = 0; r < count; ++r)
-      words[first + order[r]] = raw_word(own.gradient[r] * factor, own.hessian[r] * factor);
+    if (options_.normalize && size > 0) factor = static_cast<float>(portable_log2(1 + 2 * size) / (2 * size));
+    for (size_t i = 0; i < count; ++i)
+      words[first + i] = raw_word(all.gradient[rank[i]] * factor, all.hessian[rank[i]] * factor);
   }
 
   const TreeOptions& options_;
   const TrainingData& data_;
   const Context& context_;
   QueryBlocks blocks_;
+  std::vector<float> grades_;     // of each label
   std::vector<float> discounts_;  // by rank
   std::vector<float> shares_;     // of each query
   std::vector<Scratch> scratch_;

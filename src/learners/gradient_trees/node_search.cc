@@ -37,6 +37,7 @@ NodeSearch::NodeSearch(const BinnedDataset& bins, const BinCuts& cuts, const Con
   scratch_.resize(static_cast<size_t>(context.threads()));
   for (Scratch& own : scratch_) {
     own.words.resize(kBlock);
+    if (bins.layout() == BinLayout::kPanels) own.tiles.resize(BinnedDataset::kPanel / 8 * kTileStride);
     own.joint.resize(256);
     own.kept.resize(256);
   }
@@ -61,22 +62,23 @@ double NodeSearch::uncut(uint64_t total, double l2) {
 void NodeSearch::add_documents(const uint64_t* words, const NodeDocuments& documents, size_t first_tile,
                                size_t last_tile, Scratch& own) {
   constexpr size_t kTilesOfPanel = BinnedDataset::kPanel / 8;
-  BinRows panels[4];
-  size_t panel_count = 0;
-  for (size_t t = first_tile; t < last_tile && panel_count < 4; t = (t / kTilesOfPanel + 1) * kTilesOfPanel)
-    panels[panel_count++] = {bins_.column(t * 8), bins_.width(t * 8)};
   for (size_t begin = 0; begin < documents.count; begin += kBlock) {
     const size_t count = std::min(kBlock, documents.count - begin);
     const uint32_t* index = documents.index == nullptr ? nullptr : documents.index + begin;
     const uint64_t* block = words + begin;
     if (index != nullptr) {
-      gather_words(words, index, count, panels, panel_count, own.words.data());
+      gather_words(words, index, count, own.words.data());
       block = own.words.data();
     }
-    for (size_t t = first_tile; t < last_tile; ++t) {
-      if (tile_used_[t] == 0) continue;
-      add_tile(block, {bins_.column(t * 8), bins_.width(t * 8)}, index, begin, count,
-               open_.data() + t * 8 * kOpenStride);
+    for (size_t first = first_tile; first < last_tile;) {
+      const size_t last = std::min(last_tile, (first / kTilesOfPanel + 1) * kTilesOfPanel);
+      gather_tiles(bins_.column(first * 8), bins_.width(first * 8), last - first, index, begin, count,
+                   kTileStride, own.tiles.data());
+      for (size_t t = first; t < last; ++t)
+        if (tile_used_[t] != 0)
+          add_tile(block, own.tiles.data() + (t - first) * kTileStride, count,
+                   open_.data() + t * 8 * kOpenStride);
+      first = last;
     }
   }
 }
@@ -192,7 +194,7 @@ void NodeSearch::search_drawn(const uint64_t* words, const NodeDocuments& docume
     for (size_t begin = 0; begin < documents.count; begin += kBlock) {
       const size_t count = std::min(kBlock, documents.count - begin);
       const uint32_t* index = documents.index == nullptr ? nullptr : documents.index + begin;
-      if (index != nullptr) gather_words(words, index, count, nullptr, 0, own.words.data());
+      if (index != nullptr) gather_words(words, index, count, own.words.data());
       add_column(index != nullptr ? own.words.data() : words + begin, bins_.column(j), index, begin, count,
                  open);
     }

@@ -69,6 +69,7 @@ class NodeSearch {
  private:
   struct Scratch {
     AlignedVector<uint64_t> words;
+    AlignedVector<uint8_t> tiles;   // gathered bins of a block of documents
     AlignedVector<uint64_t> joint;  // open, of the features that share a column
     AlignedVector<uint64_t> kept;   // of one feature
   };
@@ -82,7 +83,9 @@ class NodeSearch {
   void search_feature(size_t j, const uint64_t* kept, size_t count, const NodeRule& rule,
                       NodeCut& best) const;
 
-  static constexpr size_t kBlock = 1024;  // documents whose bins stay in the cache for all tiles
+  static constexpr size_t kBlock = 2048;  // documents whose words and gathered bins stay in the cache
+  // Not a multiple of 4096, or the tiles would compete for the same cache lines.
+  static constexpr size_t kTileStride = (kBlock + 24) * 8;
   const BinnedDataset& bins_;
   const BinCuts& cuts_;
   const Context& context_;

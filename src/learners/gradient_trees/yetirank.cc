@@ -50,7 +50,7 @@ class YetiRank final : public Objective {
         const double u = std::clamp(random.uniform(), 1e-12, 1 - 1e-12);
         own.perturbed[i] = static_cast<float>(scores[first + i] + portable_log(u / (1 - u)));
       }
-      const std::span<const uint32_t> order = own.order.sort(own.perturbed);
+      const std::span<const uint32_t> order = own.order.order(own.perturbed);
       double place = 1.0 / options_.permutations;
       for (size_t r = 0; r + 1 < count; ++r, place *= options_.decay) {
         size_t high = order[r];
