@@ -1,0 +1,233 @@
+// What every learner of the registry must keep, whatever it is.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "tests/learners/train_by_name.h"
+#include "tests/support.h"
+#include "tunemix/data/synthetic.h"
+
+namespace tunemix {
+namespace {
+
+using testing::ElementsAreArray;
+
+std::vector<std::string> trained_types() {
+  std::vector<std::string> types;
+  for (const auto& entry : registry().entries())
+    if (entry->start) types.push_back(entry->type);
+  return types;
+}
+
+Dataset made(uint64_t seed, int labels = 5, size_t queries = 40) {
+  return make_synthetic(
+      {.queries = queries, .features = 7, .labels = labels, .mean_length = 12, .seed = seed}, Context());
+}
+
+// A run that is short enough for a test.
+struct ShortRun {
+  const LearnerEntry* learner;
+  Settings settings;
+  std::vector<int64_t> lengths;
+};
+
+ShortRun short_run(const std::string& type) {
+  const LearnerEntry& learner = registry().expect(type);
+  ShortRun run{&learner, learner.complete({}), {}};
+  if (const OptionInfo* length = learner.length_option()) {
+    run.lengths = {3, 6};
+    for (auto& [key, value] : run.settings)
+      if (key == length->name) value = "6";
+  }
+  return run;
+}
+
+std::unique_ptr<Model> train(const ShortRun& run, const TrainingData& data, const Context& context,
+                             const Dataset* valid = nullptr) {
+  const TrainingRequest request{data, run.settings, run.lengths, valid};
+  const std::unique_ptr<Trainer> trainer = run.learner->start(request, context);
+  while (!trainer->step(0)) {
+  }
+  return trainer->model();
+}
+
+std::vector<uint8_t> bytes_of(const Model& model) {
+  BinaryWriter out;
+  model.save(out);
+  return {out.bytes().begin(), out.bytes().end()};
+}
+
+std::vector<ScoreMatrix> all_scores(const Model& model, const Dataset& data) {
+  std::vector<size_t> points(model.points().size());
+  std::iota(points.begin(), points.end(), size_t{0});
+  return model.score(data, points, Context());
+}
+
+void expect_same_scores(const ScoreMatrix& a, const ScoreMatrix& b) {
+  EXPECT_THAT(a.values(), ElementsAreArray(b.values()));
+}
+
+class Contract : public testing::TestWithParam<std::string> {
+ protected:
+  ShortRun run_ = short_run(GetParam());
+  Dataset data_ = made(1);
+  Dataset valid_ = made(2);
+  BinCache cache_{data_};
+};
+
+TEST_P(Contract, SaysWhatItIs) {
+  EXPECT_FALSE(run_.learner->family.empty());
+  EXPECT_FALSE(run_.learner->row.empty());
+  EXPECT_FALSE(run_.learner->doc.empty());
+  EXPECT_FALSE(run_.learner->citation.empty());
+  for (const OptionInfo& option : run_.learner->options) {
+    EXPECT_FALSE(option.doc.empty()) << option.name;
+    EXPECT_EQ(run_.learner->canonical(option.name, option.default_value), option.default_value)
+        << option.name;
+  }
+}
+
+TEST_P(Contract, GivesThePointsThatWerePlannedWithFiniteScores) {
+  const TrainingData training(cache_);
+  const std::unique_ptr<Model> model = train(run_, training, Context(1, 3), &valid_);
+  EXPECT_EQ(model->points(), run_.learner->points(run_.settings, run_.lengths));
+  EXPECT_EQ(model->features(), data_.features());
+  EXPECT_EQ(model->columns(), run_.learner->one_column ? 1U : 5U);
+  for (const ScoreMatrix& scores : all_scores(*model, valid_)) {
+    EXPECT_EQ(scores.documents(), valid_.documents());
+    EXPECT_EQ(scores.columns(), model->columns());
+    EXPECT_EQ(scores.data(), valid_.fingerprint());
+    for (const float score : scores.values()) ASSERT_TRUE(std::isfinite(score));
+  }
+  EXPECT_THROW(all_scores(*model, make_synthetic({.queries = 3, .features = 8}, Context())), InputError);
+}
+
+TEST_P(Contract, IsTheSameBytesOnAnyNumberOfThreads) {
+  const TrainingData training(cache_);
+  const std::vector<uint8_t> one = bytes_of(*train(run_, training, Context(1, 3), &valid_));
+  for (const int threads : {2, 4})
+    EXPECT_EQ(bytes_of(*train(run_, training, Context(threads, 3), &valid_)), one) << threads;
+}
+
+TEST_P(Contract, ComesBackFromItsBytes) {
+  const TrainingData training(cache_);
+  const std::unique_ptr<Model> model = train(run_, training, Context(2, 3));
+  const std::vector<uint8_t> bytes = bytes_of(*model);
+  BinaryReader in(bytes, "the model");
+  const std::unique_ptr<Model> loaded = run_.learner->load(in);
+  in.expect_end();
+  EXPECT_EQ(bytes_of(*loaded), bytes);
+  EXPECT_EQ(loaded->points(), model->points());
+  const std::vector<ScoreMatrix> before = all_scores(*model, valid_);
+  const std::vector<ScoreMatrix> after = all_scores(*loaded, valid_);
+  for (size_t p = 0; p < before.size(); ++p) expect_same_scores(after[p], before[p]);
+  for (size_t p = 0; p < before.size(); ++p) EXPECT_EQ(loaded->range(p), model->range(p));
+}
+
+TEST_P(Contract, DamagedBytesAreRefusedOrHarmless) {
+  const TrainingData training(cache_);
+  const std::vector<uint8_t> bytes = bytes_of(*train(run_, training, Context(2, 3)));
+  for (size_t size = 0; size < bytes.size(); size += 1 + bytes.size() / 60)
+    EXPECT_THROW(
+        {
+          BinaryReader in(std::span<const uint8_t>(bytes).first(size), "cut");
+          run_.learner->load(in);
+          in.expect_end();
+        },
+        InputError)
+        << size << " of " << bytes.size();
+  for (size_t at = 0; at < bytes.size(); at += 1 + bytes.size() / 150) {
+    std::vector<uint8_t> damaged = bytes;
+    damaged[at] ^= 0xffU;
+    try {
+      BinaryReader in(damaged, "damaged");
+      const std::unique_ptr<Model> model = run_.learner->load(in);
+      in.expect_end();
+      if (model->features() == valid_.features()) all_scores(*model, valid_);
+    } catch (const InputError&) {  // as good
+    }
+  }
+}
+
+TEST_P(Contract, KeepsWhatSomePointsNeed) {
+  const TrainingData training(cache_);
+  const std::unique_ptr<Model> model = train(run_, training, Context(2, 3));
+  const std::vector<ScoreMatrix> all = all_scores(*model, valid_);
+  for (size_t p = 0; p < model->points().size(); ++p) {
+    const std::unique_ptr<Model> kept = model->keep(std::span(&p, 1));
+    EXPECT_THAT(kept->points(), testing::ElementsAre(model->points()[p]));
+    expect_same_scores(all_scores(*kept, valid_)[0], all[p]);
+    EXPECT_EQ(kept->range(0), model->range(p));
+    EXPECT_LE(bytes_of(*kept).size(), bytes_of(*model).size());
+  }
+}
+
+TEST_P(Contract, GoesOnWhereItStopped) {
+  if (!run_.learner->resumable) GTEST_SKIP() << "trained at one go";
+  const TrainingData training(cache_);
+  const Context context(2, 3);
+  const std::vector<uint8_t> whole = bytes_of(*train(run_, training, context, &valid_));
+  // A shorter run first, whose state a longer one takes up.
+  ShortRun shorter = run_;
+  shorter.lengths = {3};
+  const TrainingRequest first{training, shorter.settings, shorter.lengths, &valid_};
+  const std::unique_ptr<Trainer> begun = run_.learner->start(first, context);
+  while (!begun->step(0)) {
+  }
+  BinaryWriter state;
+  begun->save_state(state);
+  BinaryReader in(state.bytes(), "the state");
+  const TrainingRequest request{training, run_.settings, run_.lengths, &valid_};
+  const std::unique_ptr<Trainer> resumed = run_.learner->resume(request, in, context);
+  in.expect_end();
+  while (!resumed->step(0)) {
+  }
+  EXPECT_EQ(bytes_of(*resumed->model()), whole);
+  // And a state of more rounds gives the model of fewer.
+  BinaryWriter longer;
+  resumed->save_state(longer);
+  BinaryReader again(longer.bytes(), "the state");
+  const std::unique_ptr<Trainer> back = run_.learner->resume(first, again, context);
+  while (!back->step(0)) {
+  }
+  EXPECT_EQ(bytes_of(*back->model()), bytes_of(*begun->model()));
+}
+
+TEST_P(Contract, TakesSomeQueriesOneQueryAndConstantFeatures) {
+  const TrainingData some(cache_, {0, 2, 3, 7, 11, 12, 20}, 5, {0, 1, 3, 7, 15});
+  EXPECT_EQ(train(run_, some, Context(2, 3))->points().size(),
+            run_.learner->points(run_.settings, run_.lengths).size());
+  const TrainingData one(cache_, {4}, 5, {0, 1, 3, 7, 15});
+  for (const ScoreMatrix& scores : all_scores(*train(run_, one, Context()), valid_))
+    for (const float score : scores.values()) ASSERT_TRUE(std::isfinite(score));
+  const Dataset constant(FloatBuffer(std::vector<float>(12 * 3, 2.5F)), 3,
+                         {0, 1, 2, 0, 1, 0, 2, 0, 0, 1, 0, 1}, QueryIndex({0, 5, 6, 12}, {"a", "b", "c"}),
+                         {});
+  BinCache constant_bins(constant);
+  for (const ScoreMatrix& scores : all_scores(*train(run_, TrainingData(constant_bins), Context()), constant))
+    for (const float score : scores.values()) ASSERT_TRUE(std::isfinite(score));
+}
+
+TEST_P(Contract, TakesTwoLabels) {
+  const Dataset two = made(3, 2);
+  BinCache bins(two);
+  const std::unique_ptr<Model> model = train(run_, TrainingData(bins), Context(2, 1));
+  EXPECT_EQ(model->columns(), run_.learner->one_column ? 1U : 2U);
+  for (const ScoreMatrix& scores : all_scores(*model, two))
+    for (const float score : scores.values()) ASSERT_TRUE(std::isfinite(score));
+}
+
+TEST_P(Contract, ImportanceIsAShareOfEachFeature) {
+  const std::vector<double> shares = train(run_, TrainingData(cache_), Context())->importance();
+  if (shares.empty()) return;
+  EXPECT_EQ(shares.size(), data_.features());
+  EXPECT_NEAR(std::accumulate(shares.begin(), shares.end(), 0.0), 1, 1e-6);
+  for (const double share : shares) EXPECT_GE(share, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, Contract, testing::ValuesIn(trained_types()),
+                         [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace tunemix
