@@ -4,18 +4,19 @@
 #include <cmath>
 
 #include "calibrate/cpc.h"
-#include "calibrate/lanes.h"
+#include "calibrate/kernels.h"
 #include "calibrate/monomials.h"
 #include "calibrate/prepared.h"
-#include "calibrate/probabilities.h"
 #include "calibrate/rbc.h"
+#include "tunemix/core/aligned.h"
 
 namespace tunemix {
 namespace {
 
+using calibrate::ApplyKernels;
 using calibrate::kMaxColumns;
 using calibrate::Prepared;
-using lanes::V;
+using calibrate::ProbabilityView;
 
 template <typename... Ts>
 struct Overloaded : Ts... {
@@ -126,76 +127,12 @@ class SharedFit {
   std::optional<calibrate::Moments> moments_;
 };
 
-// --- applying: eight documents at a time, scores in f
+// --- applying
 
-void shift_probabilities(const ShiftMap& map, const V* f, size_t columns, V* p) {
-  V total{};
-  for (size_t k = 0; k < columns; ++k) {
-    p[k] = lanes::max(1.0 + f[k] / map.range, 0);
-    total += p[k];
-  }
-  const double equal = 1 / static_cast<double>(columns);
-  for (size_t k = 0; k < columns; ++k) p[k] = lanes::select(0 < total, p[k] / total, equal);
-}
-
-void probabilities_of(const Calibrator::Map& map, const V* f, size_t columns, V* p) {
-  if (const auto* shift = std::get_if<ShiftMap>(&map)) return shift_probabilities(*shift, f, columns, p);
+ProbabilityView probability_view(const Calibrator::Map& map) {
+  if (const auto* shift = std::get_if<ShiftMap>(&map)) return {true, shift->range, 0, 0};
   const auto& sigmoid = std::get<SigmoidMap>(map);
-  V x[kMaxColumns];
-  for (size_t k = 0; k < columns; ++k) x[k] = sigmoid.a * (f[k] - sigmoid.b);
-  calibrate::sigmoid_probabilities(x, columns, p);
-}
-
-V value_of(const PolynomialMap& map, const std::vector<calibrate::Monomial>& terms, const V* f,
-           size_t columns, std::vector<V>& scratch) {
-  for (size_t k = 0; k < columns; ++k) {
-    const V clipped = lanes::min(lanes::max(f[k], map.low[k]), map.high[k]);
-    scratch[k] = (clipped - map.mean[k]) * map.scale[k];
-  }
-  V value = map.intercept;
-  for (size_t t = 0; t < terms.size(); ++t) {
-    if (terms[t].parent >= 0)
-      scratch[t] =
-          scratch[static_cast<size_t>(terms[t].parent)] * scratch[static_cast<size_t>(terms[t].input)];
-    value += map.coefficients[t] * scratch[t];
-  }
-  return value;
-}
-
-V value_of(const LogisticMap& map, const V* f, size_t columns) {
-  V z = map.intercept;
-  for (size_t k = 0; k < columns; ++k) z += map.weights[k] * f[k];
-  return map.low + (map.high - map.low) * lanes::sigmoid(calibrate::bounded(z));
-}
-
-V value_of(const NeuralMap& map, const V* f, size_t columns) {
-  V x[kMaxColumns];
-  for (size_t k = 0; k < columns; ++k) x[k] = (f[k] - map.mean[k]) * map.scale[k];
-  V value = map.output_bias;
-  for (size_t h = 0; h < map.bias.size(); ++h) {
-    V z = map.bias[h];
-    for (size_t k = 0; k < columns; ++k) z += map.weights[h * columns + k] * x[k];
-    value += map.output[h] * lanes::tanh(z);
-  }
-  return value;
-}
-
-// Calls body(first document, how many, their scores) for runs of up to eight documents.
-template <typename Body>
-void for_eights(const ScoreMatrix& scores, size_t begin, size_t end, Body body) {
-  const size_t K = scores.columns();
-  V f[kMaxColumns];
-  for (size_t i = begin; i < end; i += lanes::kWidth) {
-    const size_t n = std::min(lanes::kWidth, end - i);
-    const float* rows = scores.values().data() + i * K;
-    for (size_t k = 0; k < K; ++k) {
-      double of_column[lanes::kWidth];
-      for (size_t lane = 0; lane < lanes::kWidth; ++lane)
-        of_column[lane] = rows[std::min(lane, n - 1) * K + k];
-      f[k] = lanes::load(of_column);
-    }
-    body(i, n, f);
-  }
+  return {false, 0, sigmoid.a, sigmoid.b};
 }
 
 }  // namespace
@@ -233,35 +170,39 @@ void Calibrator::apply(const ScoreMatrix& scores, std::span<float> out, const Co
   std::vector<calibrate::Monomial> terms;
   if (const auto* polynomial = std::get_if<PolynomialMap>(&map_))
     terms = calibrate::monomials(columns_, polynomial->degree);
+  const ApplyKernels& kernels = calibrate::apply_kernels();
   parallel_blocks(context.pool(), scores.documents(), calibrate::kBlock, [&](size_t begin, size_t end) {
-    std::vector<V> scratch(terms.size());
-    for_eights(scores, begin, end, [&](size_t first, size_t n, const V* f) {
-      const auto expected = [&](const auto&) {
-        V p[kMaxColumns];
-        probabilities_of(map_, f, columns_, p);
-        V v{};
-        for (size_t k = 0; k < columns_; ++k) v += grades_[k] * p[k];
-        return v;
-      };
-      const V v = std::visit(
-          Overloaded{[&](const ShiftMap& m) { return expected(m); },
-                     [&](const SigmoidMap& m) { return expected(m); },
-                     [&](const PolynomialMap& m) { return value_of(m, terms, f, columns_, scratch); },
-                     [&](const LogisticMap& m) { return value_of(m, f, columns_); },
-                     [&](const NeuralMap& m) { return value_of(m, f, columns_); }},
-          map_);
-      for (size_t lane = 0; lane < n; ++lane) out[first + lane] = static_cast<float>(v[lane]);
-    });
+    const float* rows = scores.values().data() + begin * columns_;
+    const size_t count = end - begin;
+    float* to = out.data() + begin;
+    const auto expected = [&] {
+      kernels.expected_grade(probability_view(map_), grades_.data(), rows, columns_, count, to);
+    };
+    std::visit(
+        Overloaded{
+            [&](const ShiftMap&) { expected(); }, [&](const SigmoidMap&) { expected(); },
+            [&](const PolynomialMap& m) {
+              AlignedVector<double> scratch(terms.size() * lanes::kWidth);
+              kernels.polynomial({m.low.data(), m.high.data(), m.mean.data(), m.scale.data(), m.intercept,
+                                  m.coefficients.data(), terms.data(), terms.size()},
+                                 rows, columns_, count, scratch.data(), to);
+            },
+            [&](const LogisticMap& m) {
+              kernels.logistic({m.low, m.high, m.intercept, m.weights.data()}, rows, columns_, count, to);
+            },
+            [&](const NeuralMap& m) {
+              kernels.neural({m.mean.data(), m.scale.data(), m.weights.data(), m.bias.data(), m.output.data(),
+                              m.output_bias, m.bias.size()},
+                             rows, columns_, count, to);
+            }},
+        map_);
   });
 }
 
 void Calibrator::probabilities(std::span<const float> row, std::span<double> out) const {
   require(gives_probabilities() && row.size() == columns_ && out.size() == columns_,
           "probabilities are of CPC, one for each column");
-  V f[kMaxColumns], p[kMaxColumns];
-  for (size_t k = 0; k < columns_; ++k) f[k] = row[k];
-  probabilities_of(map_, f, columns_, p);
-  for (size_t k = 0; k < columns_; ++k) out[k] = p[k][0];
+  calibrate::apply_kernels().probabilities(probability_view(map_), row.data(), columns_, 1, out.data());
 }
 
 std::vector<float> Calibrator::probabilities(const ScoreMatrix& scores, const Context& context) const {
@@ -271,14 +212,12 @@ std::vector<float> Calibrator::probabilities(const ScoreMatrix& scores, const Co
                 scores.columns(), spec_.name(), columns_);
   calibrate::expect_finite(scores);
   std::vector<float> out(scores.documents() * columns_);
+  const ApplyKernels& kernels = calibrate::apply_kernels();
   parallel_blocks(context.pool(), scores.documents(), calibrate::kBlock, [&](size_t begin, size_t end) {
-    for_eights(scores, begin, end, [&](size_t first, size_t n, const V* f) {
-      V p[kMaxColumns];
-      probabilities_of(map_, f, columns_, p);
-      for (size_t lane = 0; lane < n; ++lane)
-        for (size_t k = 0; k < columns_; ++k)
-          out[(first + lane) * columns_ + k] = static_cast<float>(p[k][lane]);
-    });
+    std::vector<double> p((end - begin) * columns_);
+    kernels.probabilities(probability_view(map_), scores.values().data() + begin * columns_, columns_,
+                          end - begin, p.data());
+    for (size_t i = 0; i < p.size(); ++i) out[begin * columns_ + i] = static_cast<float>(p[i]);
   });
   return out;
 }

@@ -4,141 +4,14 @@
 #include <cmath>
 #include <nlopt.hpp>
 
-#include "calibrate/lanes.h"
-#include "calibrate/probabilities.h"
+#include "calibrate/kernels.h"
 
 namespace tunemix::calibrate {
 namespace {
 
-using lanes::V;
-
-constexpr size_t kSums = 3 * kSmoothTargets;  // value, by a, by b of each target
-
 // Standardised scores lie in [low, high]: whether a(f - b) is small enough for plain sigmoids.
 bool is_plain(const Prepared& data, double a, double b) {
   return std::abs(a) * std::max(std::abs(data.low - b), std::abs(data.high - b)) < kPlainReach;
-}
-
-// Probabilities of eight documents, the slopes 1 - s(x_l) of log s, and where `kLogs` is set log p(l).
-template <bool kPlain, bool kLogs>
-TUNEMIX_LANES void with_slopes(const V* x, size_t columns, V* log_p, V* p, V* slope) {
-  V total{};
-  V highest = -1e301;
-  for (size_t k = 0; k < columns; ++k) {
-    const V e = lanes::exp(-lanes::abs(x[k]));
-    const V inverse = 1.0 / (1.0 + e);
-    const V rest = e * inverse;
-    slope[k] = lanes::select(x[k] < 0, inverse, rest);
-    if constexpr (kPlain) {
-      p[k] = lanes::select(x[k] < 0, rest, inverse);
-      total += p[k];
-    }
-    if constexpr (!kPlain) {
-      log_p[k] = lanes::min(x[k], 0) - lanes::log(1.0 + e);
-      highest = lanes::max(highest, log_p[k]);
-    }
-  }
-  if constexpr (!kPlain) {
-    for (size_t k = 0; k < columns; ++k) {
-      p[k] = lanes::exp(log_p[k] - highest);
-      total += p[k];
-    }
-  }
-  const V scale = 1.0 / total;
-  for (size_t k = 0; k < columns; ++k) p[k] *= scale;
-  if constexpr (kPlain && kLogs) {
-    for (size_t k = 0; k < columns; ++k) log_p[k] = lanes::log(p[k]);
-  }
-  if constexpr (!kPlain) {
-    const V log_total = highest + lanes::log(total);
-    for (size_t k = 0; k < columns; ++k) log_p[k] -= log_total;
-  }
-}
-
-struct Theta {
-  double a;
-  double b;
-  double entropy_power;
-};
-
-// Adds documents [begin, end) of whole vectors to the sums; without `kEntropy` those of ewls stay 0.
-template <bool kPlain, bool kEntropy>
-void add_smooth(const Prepared& data, size_t begin, size_t end, const Theta& theta, double* sums) {
-  const size_t K = data.columns;
-  const double a = theta.a;
-  const double per_a = 1 / a;
-  V acc[kSums] = {};
-  V x[kMaxColumns], log_p[kMaxColumns], p[kMaxColumns], slope[kMaxColumns];
-  for (size_t i = begin; i < end; i += lanes::kWidth) {
-    for (size_t k = 0; k < K; ++k) x[k] = a * (lanes::load(data.column(k) + i) - theta.b);
-    with_slopes<kPlain, kEntropy>(x, K, log_p, p, slope);
-    const V label = lanes::load(&data.labels[i]);
-    const V weight = lanes::load(&data.weights[i]);
-    // d log s(f_k): slope times (f_k - b) by a, slope times -a by b; here without the factors 1/a and -a.
-    V mean_a{}, mean_b{}, entropy{}, mean_label{}, loss{}, true_a{}, true_b{};
-    V true_log = 1;  // p(true) first, its logarithm where that is at hand
-    for (size_t k = 0; k < K; ++k) {
-      const double l = static_cast<double>(k);
-      x[k] *= slope[k];
-      const V error = l - label;
-      const V weighted_error = error * p[k];
-      mean_a += p[k] * x[k];
-      mean_b += p[k] * slope[k];
-      mean_label += l * p[k];
-      loss += error * weighted_error;
-      const lanes::Mask is_true = label == l;
-      true_log = lanes::select(is_true, kPlain ? p[k] : log_p[k], true_log);
-      true_a = lanes::select(is_true, x[k], true_a);
-      true_b = lanes::select(is_true, slope[k], true_b);
-      if constexpr (kEntropy) entropy -= p[k] * log_p[k];
-    }
-    if constexpr (kPlain) true_log = lanes::log(true_log);
-    V entropy_a{}, entropy_b{}, loss_a{}, loss_b{}, label_a{}, label_b{};
-    for (size_t k = 0; k < K; ++k) {
-      const double l = static_cast<double>(k);
-      const V dp_a = p[k] * (x[k] - mean_a);
-      const V dp_b = p[k] * (slope[k] - mean_b);
-      const V square = (l - label) * (l - label);
-      loss_a += square * dp_a;
-      loss_b += square * dp_b;
-      label_a += l * dp_a;
-      label_b += l * dp_b;
-      if constexpr (kEntropy) {
-        entropy_a -= dp_a * log_p[k];
-        entropy_b -= dp_b * log_p[k];
-      }
-    }
-    const auto add = [&](CpcTarget target, const V& value, const V& by_a, const V& by_b) {
-      V* to = acc + 3 * smooth_index(target);
-      to[0] += weight * value;
-      to[1] += weight * by_a;
-      to[2] += weight * by_b;
-    };
-    const V true_da = mean_a - true_a;  // of -log p(true)
-    const V true_db = mean_b - true_b;
-    const V error = mean_label - label;
-    add(CpcTarget::kLs, -true_log, true_da, true_db);
-    add(CpcTarget::kEl, loss, loss_a, loss_b);
-    add(CpcTarget::kEll, error * error, 2.0 * error * label_a, 2.0 * error * label_b);
-    if constexpr (kEntropy) {
-      entropy = lanes::max(entropy, 0);
-      V power = entropy * entropy;  // H^C and its derivative by H
-      V power_slope = 2.0 * entropy;
-      if (theta.entropy_power != 2) {
-        const V safe = lanes::max(entropy, 1e-300);
-        const V lower = lanes::exp((theta.entropy_power - 1) * lanes::log(safe));
-        power = lower * safe;
-        power_slope = theta.entropy_power * lower;
-      }
-      add(CpcTarget::kEwls, -true_log * power, true_da * power - true_log * power_slope * entropy_a,
-          true_db * power - true_log * power_slope * entropy_b);
-    }
-  }
-  for (size_t t = 0; t < kSmoothTargets; ++t) {
-    sums[3 * t] = lanes::sum(acc[3 * t]);
-    sums[3 * t + 1] = lanes::sum(acc[3 * t + 1]) * per_a;
-    sums[3 * t + 2] = lanes::sum(acc[3 * t + 2]) * -a;
-  }
 }
 
 // Where the Gaussian falls below 4e-18 it no longer changes sums that are at least 1 (a document is near
@@ -151,6 +24,7 @@ double soft_dcg(const double* v, const double* gains, size_t n, const std::vecto
   sorted.assign(v, v + n);
   std::sort(sorted.begin(), sorted.end(), std::greater<>());
   sorted.resize(n + lanes::kWidth, -1e100);  // far from everything: the Gaussian is 0 there
+  const CpcKernels& kernels = cpc_kernels();
   const double reach = std::sqrt(kNegligible * sigma);
   const double scale = -1 / sigma;
   const bool all_pairs = sorted[0] - sorted[n - 1] <= reach || n <= 4 * lanes::kWidth;
@@ -165,14 +39,7 @@ double soft_dcg(const double* v, const double* gains, size_t n, const std::vecto
       first = from - sorted.begin();
       last = std::upper_bound(from, end, v[i] - reach, std::greater<>()) - sorted.begin();
     }
-    V numerator{}, denominator{};
-    for (size_t r = first; r < last; r += lanes::kWidth) {
-      const V d = lanes::load(&sorted[r]) - v[i];
-      const V h = lanes::exp<true>(d * d * scale);
-      numerator += h * lanes::load(&discounts[r]);
-      denominator += h;
-    }
-    total += gains[i] * lanes::sum(numerator) / lanes::sum(denominator);
+    total += kernels.soft_gain(gains[i], sorted.data(), discounts.data(), first, last, v[i], scale);
   }
   return total;
 }
@@ -182,41 +49,34 @@ double soft_dcg(const double* v, const double* gains, size_t n, const std::vecto
 SmoothValues smooth_targets(const Prepared& data, double a, double b, double entropy_power,
                             const Context& context, bool with_ewls) {
   const size_t blocks = (data.stride + kBlock - 1) / kBlock;
-  std::vector<std::array<double, kSums>> partial(blocks);
-  const Theta theta{a, b, entropy_power};
-  const bool plain = is_plain(data, a, b);
-  const auto add = plain ? (with_ewls ? add_smooth<true, true> : add_smooth<true, false>)
-                         : (with_ewls ? add_smooth<false, true> : add_smooth<false, false>);
+  struct Sums {
+    double of_target[kSmoothTargets][3];  // value, by a, by b
+  };
+  std::vector<Sums> partial(blocks);
+  const CpcPoint point{a, b, entropy_power, is_plain(data, a, b), with_ewls};
+  const CpcKernels& kernels = cpc_kernels();
+  const ScoreColumns view = data.view();
   parallel_blocks(context.pool(), data.stride, kBlock, [&](size_t begin, size_t end) {
-    add(data, begin, end, theta, partial[begin / kBlock].data());
+    kernels.smooth(view, begin, end, point, partial[begin / kBlock].of_target);
   });
-  std::array<double, kSums> sums{};
-  for (const auto& block : partial)
-    for (size_t s = 0; s < kSums; ++s) sums[s] += block[s];
   SmoothValues result;
-  for (size_t t = 0; t < kSmoothTargets; ++t) {
-    result.value[t] = sums[3 * t];
-    result.gradient[t] = {sums[3 * t + 1], sums[3 * t + 2]};
-  }
+  for (const Sums& sums : partial)
+    for (size_t t = 0; t < kSmoothTargets; ++t) {
+      result.value[t] += sums.of_target[t][0];
+      result.gradient[t][0] += sums.of_target[t][1];
+      result.gradient[t][1] += sums.of_target[t][2];
+    }
   return result;
 }
 
 void expected_grades(const Prepared& data, double a, double b, std::vector<double>& v,
                      const Context& context) {
   v.resize(data.stride);
-  const bool plain = is_plain(data, a, b);
+  const CpcPoint point{a, b, 0, is_plain(data, a, b), false};
+  const CpcKernels& kernels = cpc_kernels();
+  const ScoreColumns view = data.view();
   parallel_blocks(context.pool(), data.stride, kBlock, [&](size_t begin, size_t end) {
-    V x[kMaxColumns], p[kMaxColumns];
-    for (size_t i = begin; i < end; i += lanes::kWidth) {
-      for (size_t k = 0; k < data.columns; ++k) x[k] = a * (lanes::load(data.column(k) + i) - b);
-      if (plain)
-        plain_probabilities(x, data.columns, p);
-      else
-        sigmoid_probabilities(x, data.columns, p);
-      V grade{};
-      for (size_t k = 0; k < data.columns; ++k) grade += data.grades[k] * p[k];
-      lanes::store(&v[i], grade);
-    }
+    kernels.expected_grades(view, begin, end, point, v.data());
   });
 }
 

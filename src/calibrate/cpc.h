@@ -4,11 +4,10 @@
 #include <array>
 #include <optional>
 
+#include "calibrate/kernels.h"
 #include "calibrate/prepared.h"
 
 namespace tunemix::calibrate {
-
-constexpr size_t kSmoothTargets = 4;  // ls, ewls, el, ell
 
 // Values and gradients (by a, by b) of the smooth targets at one theta.
 struct SmoothValues {

@@ -1,5 +1,5 @@
 // Eight doubles at a time: exp and log without libm, so that loops vectorise and every machine gets the same
-// bits.
+// bits. For kernel files (cmake/modules.cmake): all is inlined, or in the namespace of the instruction set.
 #pragma once
 
 #include <bit>
@@ -7,11 +7,12 @@
 #include <cstdint>
 #include <cstring>
 
+#include "calibrate/lane_width.h"
 #include "core/simd.h"
 
 namespace tunemix::lanes {
+inline namespace TUNEMIX_SET {
 
-constexpr size_t kWidth = 8;
 constexpr size_t kPartWidth = kVectorBytes / sizeof(double);
 constexpr size_t kParts = kWidth / kPartWidth;
 #define TUNEMIX_LANES inline __attribute__((always_inline))
@@ -174,4 +175,5 @@ TUNEMIX_LANES V tanh(const V& x) {
   return select(x < 0, -y, y);
 }
 
+}  // namespace TUNEMIX_SET
 }  // namespace tunemix::lanes

@@ -2,13 +2,12 @@
 #include <cmath>
 #include <numeric>
 
-#include "calibrate/lanes.h"
+#include "calibrate/kernels.h"
 #include "calibrate/rbc.h"
+#include "tunemix/core/aligned.h"
 
 namespace tunemix::calibrate {
 namespace {
-
-using lanes::V;
 
 constexpr size_t kBatch = 256;
 constexpr int kCheckEvery = 50;   // batches between looks at the held-out part
@@ -17,15 +16,7 @@ constexpr double kHeldOut = 0.2;  // of the queries
 constexpr double kRate = 0.01;    // Adam's
 constexpr int kStepsWithoutHeldOut = 500;
 
-// Parameters in one array: weights (hidden x inputs), bias, output, output bias.
-struct Shape {
-  size_t inputs;
-  size_t hidden;
-  size_t size() const { return hidden * inputs + 2 * hidden + 1; }
-  size_t bias() const { return hidden * inputs; }
-  size_t output() const { return hidden * inputs + hidden; }
-  size_t output_bias() const { return hidden * inputs + 2 * hidden; }
-};
+using Shape = NetworkShape;
 
 // Inputs standardised and the target with mean 0 and deviation 1, column by column.
 struct Samples {
@@ -38,7 +29,8 @@ struct Samples {
 
 class Network {
  public:
-  Network(Shape shape, Random& random) : shape_(shape), parameters_(shape.size()), hidden_(shape.hidden) {
+  Network(Shape shape, Random& random)
+      : shape_(shape), parameters_(shape.size()), scratch_(network_scratch(shape)) {
     const double spread = 1 / std::sqrt(static_cast<double>(shape.inputs));
     for (size_t i = 0; i < shape.bias(); ++i) parameters_[i] = spread * random.normal();
     const double out = 1 / std::sqrt(static_cast<double>(shape.hidden));
@@ -47,51 +39,28 @@ class Network {
 
   std::vector<double>& parameters() { return parameters_; }
 
-  // Sum of squared errors over all samples; with a gradient, adds that of half of it.
-  double squares(const Samples& samples, std::vector<V>* gradient) {
-    const size_t K = shape_.inputs;
-    const size_t H = shape_.hidden;
-    const double* w = parameters_.data();
-    V total{};
-    for (size_t i = 0; i < samples.stride; i += lanes::kWidth) {
-      V out = w[shape_.output_bias()];
-      for (size_t h = 0; h < H; ++h) {
-        V z = w[shape_.bias() + h];
-        for (size_t k = 0; k < K; ++k)
-          z += w[h * K + k] * lanes::load(&samples.inputs[k * samples.stride + i]);
-        hidden_[h] = lanes::tanh(z);
-        out += w[shape_.output() + h] * hidden_[h];
-      }
-      const V error = lanes::load(&samples.weights[i]) * (out - lanes::load(&samples.target[i]));
-      total += error * error;
-      if (gradient == nullptr) continue;
-      V* g = gradient->data();
-      g[shape_.output_bias()] += error;
-      for (size_t h = 0; h < H; ++h) {
-        g[shape_.output() + h] += error * hidden_[h];
-        const V back = error * w[shape_.output() + h] * (1.0 - hidden_[h] * hidden_[h]);
-        g[shape_.bias() + h] += back;
-        for (size_t k = 0; k < K; ++k)
-          g[h * K + k] += back * lanes::load(&samples.inputs[k * samples.stride + i]);
-      }
-    }
-    return lanes::sum(total);
+  // Sum of squared errors over all samples; with a gradient, sets that of half of it.
+  double squares(const Samples& samples, std::vector<double>* gradient) {
+    return rbc_kernels().network(
+        shape_, parameters_.data(),
+        {samples.stride, samples.inputs.data(), samples.target.data(), samples.weights.data()},
+        scratch_.data(), gradient == nullptr ? nullptr : gradient->data());
   }
 
  private:
   Shape shape_;
   std::vector<double> parameters_;
-  std::vector<V> hidden_;
+  AlignedVector<double> scratch_;
 };
 
 class Adam {
  public:
   explicit Adam(size_t size) : first_(size), second_(size) {}
-  void step(std::vector<double>& parameters, const std::vector<V>& gradient, double documents) {
+  void step(std::vector<double>& parameters, const std::vector<double>& gradient, double documents) {
     decay1_ *= 0.9;
     decay2_ *= 0.999;
     for (size_t i = 0; i < parameters.size(); ++i) {
-      const double g = lanes::sum(gradient[i]) / documents;
+      const double g = gradient[i] / documents;
       first_[i] = 0.9 * first_[i] + 0.1 * g;
       second_[i] = 0.999 * second_[i] + 0.001 * g * g;
       parameters[i] -= kRate * first_[i] / (1 - decay1_) / (std::sqrt(second_[i] / (1 - decay2_)) + 1e-8);
@@ -119,7 +88,7 @@ class Gatherer {
 
   void gather(std::span<const uint32_t> documents, Samples& s) const {
     s.documents = documents.size();
-    s.stride = (documents.size() + lanes::kWidth - 1) / lanes::kWidth * lanes::kWidth;
+    s.stride = lanes::padded(documents.size());
     s.inputs.assign(data_.columns * s.stride, 0);
     s.target.assign(s.stride, 0);
     s.weights.assign(s.stride, 0);
@@ -184,7 +153,7 @@ RbcFit fit_neural(const Prepared& data, RbcTarget target, const CalibrationOptio
     best = network.parameters();
     double best_error = held.empty() ? 0 : network.squares(held_samples, nullptr);
     Adam adam(shape.size());
-    std::vector<V> gradient(shape.size());
+    std::vector<double> gradient(shape.size());
     size_t at = train.size();
     int without_progress = 0;
     fit.converged = held.empty();
@@ -196,7 +165,6 @@ RbcFit fit_neural(const Prepared& data, RbcTarget target, const CalibrationOptio
       const size_t count = std::min(kBatch, train.size() - at);
       gatherer.gather({train.data() + at, count}, batch);
       at += count;
-      std::fill(gradient.begin(), gradient.end(), V{});
       network.squares(batch, &gradient);
       adam.step(network.parameters(), gradient, static_cast<double>(count));
       ++fit.evaluations;

@@ -4,14 +4,12 @@
 #include <cmath>
 #include <limits>
 
-#include "calibrate/lanes.h"
+#include "calibrate/lane_width.h"
 
 namespace tunemix::calibrate {
 namespace {
 
 constexpr size_t kIdealDepth = 10;  // T&M 7.6 normalise by the ideal DCG@10
-
-size_t padded(size_t n) { return (n + lanes::kWidth - 1) / lanes::kWidth * lanes::kWidth; }
 
 void check(const CalibrationInput& input) {
   const ScoreMatrix& scores = input.scores;
@@ -126,7 +124,7 @@ Prepared prepare(const CalibrationInput& input, std::vector<std::string>& warnin
   Prepared p;
   p.documents = input.scores.documents();
   p.columns = input.scores.columns();
-  p.stride = padded(p.documents);
+  p.stride = lanes::padded(p.documents);
   p.grades.assign(input.grades.begin(), input.grades.end());
   p.offsets = input.queries.offsets();
   find_moments(input.scores, p);
@@ -153,7 +151,7 @@ Prepared thin(const Prepared& all, size_t documents) {
     p.offsets.push_back(kept.size());
   }
   p.documents = kept.size();
-  p.stride = padded(p.documents);
+  p.stride = lanes::padded(p.documents);
   const auto pick = [&](const double* from, double* to) {
     for (size_t i = 0; i < kept.size(); ++i) to[i] = from[kept[i]];
   };

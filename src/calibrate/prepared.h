@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "calibrate/kernels.h"
 #include "tunemix/calibrate/calibrator.h"
 
 namespace tunemix::calibrate {
@@ -35,6 +36,9 @@ struct Prepared {
   // Per column, of the raw scores.
   std::vector<double> column_mean, column_deviation, column_low, column_high;
 
+  ScoreColumns view() const {
+    return {columns, stride, scores.data(), labels.data(), weights.data(), grades.data()};
+  }
   const double* column(size_t k) const { return scores.data() + k * stride; }
   const std::vector<double>& target(RbcTarget t) const { return t == RbcTarget::kRaw ? gains : ndcg_targets; }
 };

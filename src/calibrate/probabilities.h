@@ -2,11 +2,10 @@
 // far sigmoid gives 0/0.
 #pragma once
 
+#include "calibrate/kernels.h"
 #include "calibrate/lanes.h"
 
-namespace tunemix::calibrate {
-
-constexpr size_t kMaxColumns = 64;
+namespace tunemix::calibrate::TUNEMIX_SET {
 
 // Far beyond any real score, and still finite when such numbers are subtracted.
 TUNEMIX_LANES lanes::V bounded(lanes::V x) { return lanes::min(lanes::max(x, -1e300), 1e300); }
@@ -33,9 +32,6 @@ TUNEMIX_LANES void sigmoid_probabilities(const lanes::V* x, size_t columns, lane
   for (size_t k = 0; k < columns; ++k) p[k] /= total;
 }
 
-// Where every |x| stays below this, no sigmoid underflows and logarithms are not needed.
-constexpr double kPlainReach = 600;
-
 // The same by plain division, for |x| < kPlainReach.
 TUNEMIX_LANES void plain_probabilities(const lanes::V* x, size_t columns, lanes::V* p) {
   lanes::V total{};
@@ -47,4 +43,4 @@ TUNEMIX_LANES void plain_probabilities(const lanes::V* x, size_t columns, lanes:
   for (size_t k = 0; k < columns; ++k) p[k] *= inverse;
 }
 
-}  // namespace tunemix::calibrate
+}  // namespace tunemix::calibrate::TUNEMIX_SET

@@ -4,17 +4,15 @@
 #include <cmath>
 #include <limits>
 
-#include "calibrate/lanes.h"
+#include "calibrate/kernels.h"
 #include "calibrate/monomials.h"
 #include "calibrate/solve.h"
+#include "tunemix/core/aligned.h"
 
 namespace tunemix::calibrate {
 namespace {
 
-using lanes::Part;
-using lanes::V;
-
-constexpr size_t kRows = 512;  // documents whose monomials are held at a time
+constexpr size_t kRows = kMomentRows;
 
 double inverse(double deviation) { return deviation > 0 ? 1 / deviation : 0; }
 
@@ -45,42 +43,6 @@ void fill_columns(const Prepared& data, const std::vector<Monomial>& terms, size
   }
   std::copy_n(&data.gains[begin], n, first + terms.size() * kRows);
   std::copy_n(&data.ndcg_targets[begin], n, first + (terms.size() + 1) * kRows);
-}
-
-// Adds the products of columns i..i+R and j..j+C over `rows` documents.
-template <size_t R, size_t C>
-void add_products(const double* left, const double* right, size_t rows, double* sums, size_t size) {
-  V total[R][C];
-  // Part by part, so that all sums stay in registers.
-  for (size_t k = 0; k < lanes::kParts; ++k) {
-    Part acc[R][C] = {};
-    for (size_t d = k * lanes::kPartWidth; d < rows; d += lanes::kWidth)
-      for (size_t r = 0; r < R; ++r) {
-        const Part x = lanes::load_part(left + r * kRows + d);
-        for (size_t c = 0; c < C; ++c) acc[r][c] += x * lanes::load_part(right + c * kRows + d);
-      }
-    for (size_t r = 0; r < R; ++r)
-      for (size_t c = 0; c < C; ++c) total[r][c].part[k] = acc[r][c];
-  }
-  for (size_t r = 0; r < R; ++r)
-    for (size_t c = 0; c < C; ++c) sums[r * size + c] += lanes::sum(total[r][c]);
-}
-
-void add_block(const std::vector<double>& columns, size_t rows, size_t size, double* sums) {
-  constexpr size_t kTile = 4;
-  for (size_t i = 0; i < size; i += kTile)
-    for (size_t j = 0; j <= i; j += kTile) {
-      const double* left = columns.data() + i * kRows;
-      const double* right = columns.data() + j * kRows;
-      double* out = sums + i * size + j;
-      if (i + kTile <= size && j + kTile <= size) {
-        add_products<kTile, kTile>(left, right, rows, out, size);
-        continue;
-      }
-      for (size_t r = 0; r < std::min(kTile, size - i); ++r)
-        for (size_t c = 0; c < std::min(kTile, size - j); ++c)
-          add_products<1, 1>(left + r * kRows, right + c * kRows, rows, out + r * size + c, size);
-    }
 }
 
 }  // namespace
@@ -123,7 +85,7 @@ Moments::Moments(const Prepared& data, int degree, const Context& context) : dat
     for (size_t at = begin; at < end; at += kRows) {
       const size_t stop = std::min(end, at + kRows);
       fill_columns(data, terms, at, stop, columns);
-      add_block(columns, stop - at, size_, sums.data());
+      rbc_kernels().add_products(columns.data(), stop - at, size_, sums.data());
     }
   });
   sums_.assign(size_ * size_, 0);
@@ -205,39 +167,20 @@ RbcFit fit_logistic(const Prepared& data, RbcTarget target, const Context& conte
     double squares = 0;
     std::vector<double> gradient, hessian;
   };
+  const RbcKernels& kernels = rbc_kernels();
+  const LogisticProblem problem{K, data.stride, x.data(), y.data(), data.weights.data(), low, range};
   const size_t blocks = (data.stride + kBlock - 1) / kBlock;
   const auto evaluate = [&](const std::vector<double>& w) {
     std::vector<Sums> partial(blocks);
     parallel_blocks(context.pool(), data.stride, kBlock, [&](size_t begin, size_t end) {
       Sums& s = partial[begin / kBlock];
-      std::vector<V> gradient(size), hessian(size * size), in(size);
-      V loss{}, squares{};
-      for (size_t i = begin; i < end; i += lanes::kWidth) {
-        V z = w[K];
-        for (size_t k = 0; k < K; ++k) {
-          in[k] = lanes::load(&x[k * data.stride + i]);
-          z += w[k] * in[k];
-        }
-        in[K] = 1;
-        const V weight = lanes::load(&data.weights[i]);
-        const V t = (lanes::load(&y[i]) - low) / range;
-        const V e = lanes::exp(-lanes::abs(z));
-        const V s1 = lanes::select(z < 0, e, 1) / (1.0 + e);
-        // -t log s(z) - (1-t) log(1 - s(z)) = log(1 + exp(-|z|)) + max(z, 0) - t z
-        loss += weight * (lanes::log(1.0 + e) + lanes::max(z, 0) - t * z);
-        squares += weight * (s1 - t) * (s1 - t);
-        const V slope = weight * (s1 - t);
-        const V curve = weight * s1 * (1.0 - s1);
-        for (size_t k = 0; k < size; ++k) {
-          gradient[k] += slope * in[k];
-          const V c = curve * in[k];
-          for (size_t j = 0; j <= k; ++j) hessian[k * size + j] += c * in[j];
-        }
-      }
-      s.loss = lanes::sum(loss);
-      s.squares = lanes::sum(squares);
-      for (const V& g : gradient) s.gradient.push_back(lanes::sum(g));
-      for (const V& h : hessian) s.hessian.push_back(lanes::sum(h));
+      s.gradient.resize(size);
+      s.hessian.resize(size * size);
+      AlignedVector<double> scratch(logistic_scratch(K));
+      LogisticSums sums{0, 0, s.gradient.data(), s.hessian.data()};
+      kernels.logistic(problem, w.data(), begin, end, scratch.data(), sums);
+      s.loss = sums.loss;
+      s.squares = sums.squares;
     });
     Sums total{0, 0, std::vector<double>(size), std::vector<double>(size * size)};
     for (const Sums& s : partial) {

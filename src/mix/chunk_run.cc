@@ -3,31 +3,13 @@
 #include <algorithm>
 #include <numeric>
 
-#include "calibrate/lanes.h"
+#include "calibrate/lane_width.h"
+#include "mix/sums.h"
 
 namespace tunemix::mixing {
 namespace {
 
-using lanes::Part;
-
 constexpr size_t kBatch = 32;  // members held at a time
-
-size_t padded(size_t n) { return (n + lanes::kWidth - 1) / lanes::kWidth * lanes::kWidth; }
-
-// sums[j] += sum over the batch of weights[m][j] * scores[m], for C values of c at once.
-template <size_t C>
-void add_batch(const double* scores, size_t stride, const double* weights, size_t cs, size_t members,
-               double* sums) {
-  for (size_t i = 0; i < stride; i += lanes::kPartWidth) {
-    Part acc[C];
-    for (size_t j = 0; j < C; ++j) acc[j] = lanes::load_part(sums + j * stride + i);
-    for (size_t m = 0; m < members; ++m) {
-      const Part s = lanes::load_part(scores + m * stride + i);
-      for (size_t j = 0; j < C; ++j) acc[j] += weights[m * cs + j] * s;
-    }
-    for (size_t j = 0; j < C; ++j) lanes::store_part(sums + j * stride + i, acc[j]);
-  }
-}
 
 QueryIndex sub_index(const QueryIndex& queries, const Chunk& chunk) {
   std::vector<size_t> offsets{0};
@@ -46,8 +28,7 @@ ChunkRun::ChunkRun(const Layout& layout, const Weights& weights, const MemberSou
                    const SelectionName& metric)
     : chunk_(chunk),
       normalize_(normalize),
-      stride_(padded(chunk.documents())),
-      cs_(cs),
+      stride_(lanes::padded(chunk.documents())),
       sums_(layout.cells.size()),
       metric_(sub_index(validation.queries, chunk), validation.labels.subspan(chunk.begin, chunk.documents()),
               validation.grades, metric),
@@ -61,34 +42,26 @@ ChunkRun::ChunkRun(const Layout& layout, const Weights& weights, const MemberSou
       const size_t count = std::min(kBatch, members.size() - at);
       for (size_t m = 0; m < count; ++m)
         prepare_scores(source(members[at + m]), validation.queries, chunk, normalize, &batch[m * stride_]);
-      add(batch.data(), &weights.cells[cell].members[at * cs], count, sums_[cell].data());
+      sum_kernels().add_members(batch.data(), stride_, &weights.cells[cell].members[at * cs], cs, count,
+                                sums_[cell].data());
     }
   }
 }
 
 size_t ChunkRun::bytes(const Layout& layout, const Chunk& chunk, size_t cs) {
-  return layout.cells.size() * cs * padded(chunk.documents()) * sizeof(double);
+  return layout.cells.size() * cs * lanes::padded(chunk.documents()) * sizeof(double);
 }
 
 void ChunkRun::sum_cells(std::span<const size_t> cells, const double* factors, size_t j, double* out) const {
   std::fill_n(out, stride_, 0.0);
-  for (size_t k = 0; k < cells.size(); ++k) {
-    const double* sums = sums_[cells[k]].data() + j * stride_;
-    const double factor = factors[k];
-    for (size_t i = 0; i < stride_; ++i) out[i] += factor * sums[i];
-  }
+  for (size_t k = 0; k < cells.size(); ++k)
+    sum_kernels().add(factors[k], sums_[cells[k]].data() + j * stride_, stride_, out);
 }
 
 double ChunkRun::evaluate(const double* mixed) {
   for (size_t i = 0; i < scores_.size(); ++i) scores_[i] = finish_score(mixed[i], normalize_);
   metric_.per_query(scores_, per_query_);
   return std::accumulate(per_query_.begin(), per_query_.end(), 0.0);
-}
-
-void ChunkRun::add(const double* scores, const double* weights, size_t members, double* sums) const {
-  size_t j = 0;
-  for (; j + 8 <= cs_; j += 8) add_batch<8>(scores, stride_, weights + j, cs_, members, sums + j * stride_);
-  for (; j < cs_; ++j) add_batch<1>(scores, stride_, weights + j, cs_, members, sums + j * stride_);
 }
 
 }  // namespace tunemix::mixing

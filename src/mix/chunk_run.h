@@ -26,12 +26,9 @@ class ChunkRun {
   double evaluate(const double* mixed);
 
  private:
-  void add(const double* scores, const double* weights, size_t members, double* sums) const;
-
   Chunk chunk_;
   Normalize normalize_;
   size_t stride_;
-  size_t cs_;
   std::vector<std::vector<double>> sums_;  // cell: c x stride
   SelectionMetric metric_;
   std::vector<float> scores_;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "mix/chunks.h"
+#include "mix/sums.h"
 #include "tunemix/mix/mixer.h"
 
 namespace tunemix::mixing {
@@ -56,7 +57,7 @@ void for_each_mixed(std::span<const MixResult> results, const MemberSource& sour
       std::fill(sums.begin(), sums.end(), 0.0);
       for (size_t m = 0; m < mixture.weights().size(); ++m) {
         const std::vector<double>& own = members.member(results[v].sources[m], mixture.normalize());
-        for (size_t i = 0; i < sums.size(); ++i) sums[i] += mixture.weights()[m] * own[i];
+        sum_kernels().add(mixture.weights()[m], own.data(), sums.size(), sums.data());
       }
       for (size_t i = 0; i < sums.size(); ++i) scores[i] = finish_score(sums[i], mixture.normalize());
       seen(index, chunk, members, v, std::span<const float>(scores));

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "mix/chunks.h"
+#include "mix/sums.h"
 
 namespace tunemix {
 
@@ -46,7 +47,7 @@ void Mixture::apply(const MemberSource& source, const QueryIndex& queries, std::
     std::vector<double> prepared(chunk.documents()), sums(chunk.documents());
     for (size_t m = 0; m < members_.size(); ++m) {
       mixing::prepare_scores(source(m), queries, chunk, normalize_, prepared.data());
-      for (size_t i = 0; i < sums.size(); ++i) sums[i] += weights_[m] * prepared[i];
+      mixing::sum_kernels().add(weights_[m], prepared.data(), sums.size(), sums.data());
     }
     for (size_t i = 0; i < sums.size(); ++i) out[chunk.begin + i] = mixing::finish_score(sums[i], normalize_);
   });

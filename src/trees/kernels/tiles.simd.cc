@@ -27,7 +27,6 @@ void gather(const uint8_t* bins, size_t width, size_t tiles, const uint32_t* ind
   constexpr size_t kAhead = 32;  // documents that an indexed loop prefetches ahead
   const auto row = [=](size_t k) { return bins + (index == nullptr ? begin + k : index[k]) * width; };
   size_t k = 0;
-#if !defined(TUNEMIX_TRY_NO_FOUR)
   for (; k + 4 <= count; k += 4) {
     if (index != nullptr)
       for (size_t ahead = k + kAhead; ahead < std::min(k + kAhead + 4, count); ++ahead)
@@ -38,7 +37,6 @@ void gather(const uint8_t* bins, size_t width, size_t tiles, const uint32_t* ind
     for (; t < tiles; ++t)
       for (size_t r = 0; r < 4; ++r) std::memcpy(out + t * stride + (k + r) * 8, rows[r] + t * 8, 8);
   }
-#endif
   for (; k < count; ++k) {
     if (index != nullptr && k + kAhead < count) __builtin_prefetch(bins + index[k + kAhead] * width);
     for (size_t t = 0; t < tiles; ++t) std::memcpy(out + t * stride + k * 8, row(k) + t * 8, 8);
