@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <numeric>
 
@@ -24,16 +23,6 @@ size_t mark_passing(const uint8_t* column, size_t width, const uint8_t* byte_pas
 }
 
 }  // namespace
-
-double GainScale::reward(double gain, size_t documents) const {
-  const double mean = means_[std::bit_width(documents) % kSizes];
-  return gain <= 0 ? 0 : mean <= 0 ? 0.5 : gain / (gain + mean);
-}
-
-void GainScale::add(double best_gain, size_t documents) {
-  double& mean = means_[std::bit_width(documents) % kSizes];
-  mean = mean == 0 ? best_gain : mean + 0.05 * (best_gain - mean);
-}
 
 TreeGrower::TreeGrower(const BinnedDataset& bins, const BinCuts& cuts, const GrowthOptions& options,
                        Bandit* bandit, GainScale* gain_scale, size_t histogram_bytes, const Context& context)
@@ -123,14 +112,11 @@ void TreeGrower::search_drawn(Leaf& leaf, Random& random) {
   // In units that do not depend on the tree.
   const double unit = scale_.hessian / (static_cast<double>(scale_.gradient) * scale_.gradient);
   std::vector<double> rewards;
-  double best = 0;
   for (const NodeCut& found : drawn_) {
     const double gain = found.found ? unit * (found.value - NodeSearch::uncut(found.total, own_rule.l2)) : 0;
-    best = std::max(best, gain);
-    rewards.push_back(gain_scale_->reward(gain, leaf.count));
+    rewards.push_back(gain_scale_->reward(gain, leaf.count, passes_.size()));
     if (NodeSearch::better(found, leaf.best)) leaf.best = found;
   }
-  gain_scale_->add(best, leaf.count);
   bandit_->reward(arms, rewards);
   rate(leaf);
 }

@@ -9,6 +9,7 @@
 
 #include "learners/gradient_trees/node_search.h"
 #include "learners/gradient_trees/words.h"
+#include "trees/gain_scale.h"
 #include "tunemix/core/random.h"
 #include "tunemix/trees/bandit.h"
 
@@ -23,20 +24,6 @@ struct GrowthOptions {
   double node_features = 1;  // share of the features that each node looks at
   bool random_cuts = false;  // one random cut a feature instead of the best
   size_t arms_per_pull = 0;  // features that each node draws from the bandit
-};
-
-// How large gains of nodes of each size have been lately: what a bandit's rewards are measured by.
-class GainScale {
- public:
-  static constexpr size_t kSizes = 32;
-  // In [0, 1): a half for an average gain of a node with so many documents.
-  double reward(double gain, size_t documents) const;
-  void add(double best_gain, size_t documents);
-  std::vector<double>& means() { return means_; }
-  const std::vector<double>& means() const { return means_; }
-
- private:
-  std::vector<double> means_ = std::vector<double>(kSizes, 0.0);
 };
 
 struct GrownTree {

@@ -55,6 +55,8 @@ const OptionTable<OptionsOf<kObjective>>& table() {
                "stop after so many rounds without a better NDCG@10 on the validation split; 0: never");
       t.choice("bandit", of(&O::bandit),
                {{"none", BanditKind::kNone},
+                {"exp3a", BanditKind::kExp3A},
+                {"value", BanditKind::kValue},
                 {"exp3g", BanditKind::kExp3G},
                 {"exp3", BanditKind::kExp3},
                 {"exp3p", BanditKind::kExp3P},
@@ -64,8 +66,11 @@ const OptionTable<OptionsOf<kObjective>>& table() {
                "chooses the features that a node looks at; none: all of them");
       t.number("arms_per_pull", of(&O::arms_per_pull), 1, 100000,
                "features that a node looks at, under a bandit");
-      t.number("exploration", of(&O::exploration), 1e-4, 1.0, "share of uniform draws (exp3g, exp3, exp3p)");
-      t.number("bandit_rate", of(&O::bandit_rate), 0.0, 100.0, "eta of exp3g");
+      t.number("exploration", of(&O::exploration), 0.0, 1.0,
+               "share of uniform draws (not ucb1, ucbv, random); 0: the bandit's own");
+      t.number("bandit_rate", of(&O::bandit_rate), 0.0, 1000.0,
+               "eta of exp3g, eta times the features of exp3a, the step of value; 0: the bandit's own");
+      t.number("bandit_temperature", of(&O::bandit_temperature), 1e-3, 1000.0, "of value's softmax");
       t.number("bandit_confidence", of(&O::bandit_confidence), 0.0, 1000.0, "a of exp3p");
       t.number("bandit_horizon", of(&O::bandit_horizon), 1.0, 1e12, "pulls that exp3p is tuned for");
     }

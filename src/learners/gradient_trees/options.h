@@ -31,8 +31,9 @@ struct TreeOptions {
   int patience = 0;  // rounds without a better validation NDCG@10; 0: no early stop
   BanditKind bandit = BanditKind::kNone;
   int arms_per_pull = 4;
-  double exploration = 0.05;
-  double bandit_rate = 0.5;
+  double exploration = 0;  // 0: the rule's own, as for the rate
+  double bandit_rate = 0;
+  double bandit_temperature = 0.08;
   double bandit_confidence = 2.0;
   double bandit_horizon = 100000;
   double sigma = 1;

@@ -71,9 +71,10 @@ class TreeTrainer final : public Trainer {
     bins_ = data_.cache().bins(max_bins, drawn ? BinLayout::kColumns : BinLayout::kPanels, context);
     objective_ = make_objective(kind, options_, data_, context);
     if (drawn)
-      bandit_ = make_bandit({options_.bandit, options_.exploration, options_.bandit_rate,
-                             options_.bandit_confidence, options_.bandit_horizon},
-                            data_.all().features());
+      bandit_ =
+          make_bandit({options_.bandit, options_.exploration, options_.bandit_rate,
+                       options_.bandit_temperature, options_.bandit_confidence, options_.bandit_horizon},
+                      data_.all().features());
     grower_ = std::make_unique<TreeGrower>(*bins_, *cuts_, growth_options(kind, options_), bandit_.get(),
                                            &gain_scale_, histogram_bytes(), context);
     if (state != nullptr) load_state(*state);
@@ -109,13 +110,15 @@ class TreeTrainer final : public Trainer {
     out.put(random_.state());
     out.put<uint8_t>(finished_ ? 1 : 0);
     out.put(history_);
-    out.put(gain_scale_.means());
     out.put<uint64_t>(attention_.size());
     for (const FeatureShares& shares : attention_) {
       out.put(shares.round);
       out.put(shares.shares);
     }
-    if (bandit_) bandit_->save(out);
+    if (bandit_) {
+      gain_scale_.save(out);
+      bandit_->save(out);
+    }
   }
 
   Facts facts() const override {
@@ -156,9 +159,6 @@ class TreeTrainer final : public Trainer {
     finished_ = in.get<uint8_t>() != 0;
     history_ = in.get_vector<double>();
     if (!history_.empty() && history_.size() != rounds()) in.fail("the validation figures are damaged");
-    const auto means = in.get_vector<double>();
-    if (means.size() != GainScale::kSizes) in.fail("the gains are damaged");
-    gain_scale_.means() = means;
     const size_t samples = in.get_count(1);
     for (size_t s = 0; s < samples; ++s) {
       FeatureShares shares;
@@ -166,7 +166,10 @@ class TreeTrainer final : public Trainer {
       shares.shares = in.get_vector<float>();
       attention_.push_back(std::move(shares));
     }
-    if (bandit_) bandit_->load(in);
+    if (bandit_) {
+      gain_scale_.load(in);
+      bandit_->load(in);
+    }
   }
 
   // Scores are only made where training goes on, after what a loaded state has.

@@ -1,0 +1,589 @@
+// Trees that rank: gradients against numerical derivatives, trees against a plain search, and what every run
+// must keep: bytes on any number of threads, going on after a stop, points, odd data.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "learners/gradient_trees/grower.h"
+#include "learners/gradient_trees/lambda_kernel.h"
+#include "learners/gradient_trees/model.h"
+#include "learners/gradient_trees/objective.h"
+#include "learners/gradient_trees/portable_math.h"
+#include "learners/gradient_trees/rank_order.h"
+#include "tests/learners/train_by_name.h"
+#include "tunemix/data/synthetic.h"
+#include "tunemix/metric/policy.h"
+#include "tunemix/metric/selection.h"
+
+namespace tunemix {
+namespace {
+
+using namespace trees;
+
+const std::vector<std::string> kTypes = {"lambdamart", "mart",          "yetirank",
+                                         "logitboost", "random_forest", "extra_trees"};
+
+Dataset made(uint64_t seed, size_t queries = 40, int labels = 5) {
+  return make_synthetic({.queries = queries, .features = 13, .labels = labels, .seed = seed}, Context(1));
+}
+
+Dataset with_queries(std::vector<float> features, size_t width, std::vector<int32_t> labels,
+                     std::vector<size_t> offsets) {
+  std::vector<std::string> ids;
+  for (size_t q = 0; q + 1 < offsets.size(); ++q) ids.push_back(std::to_string(q + 1));
+  return Dataset(std::move(features), width, std::move(labels),
+                 QueryIndex(std::move(offsets), std::move(ids)), NameTable());
+}
+
+std::vector<uint8_t> bytes_of(const Model& model) {
+  BinaryWriter out;
+  model.save(out);
+  return {out.bytes().begin(), out.bytes().end()};
+}
+
+Settings small(const std::string& type) {
+  Settings settings = {{"leaves", "7"}, {"min_documents", "3"}};
+  if (type == "lambdamart") settings.emplace_back("truncation", "8");
+  return settings;
+}
+
+// Gradient and hessian of each training document as the objective gives them.
+std::vector<std::pair<double, double>> gradients_of(TreeObjective kind, const TreeOptions& options,
+                                                    const Dataset& data, size_t column,
+                                                    const std::vector<std::vector<float>>& scores) {
+  const Context context(2);
+  BinCache cache(data);
+  const TrainingData training(cache);
+  const auto objective = make_objective(kind, options, training, context);
+  std::vector<uint64_t> words(data.documents());
+  for (size_t c = 0; c <= column; ++c) objective->gradients(3, c, scores, words.data());
+  std::vector<std::pair<double, double>> result;
+  for (const uint64_t word : words) result.emplace_back(raw_gradient(word), raw_hessian(word));
+  return result;
+}
+
+std::vector<float> random_scores(size_t n, uint64_t seed) {
+  Random random(seed);
+  std::vector<float> scores(n);
+  for (float& score : scores) score = static_cast<float>(random.normal());
+  return scores;
+}
+
+TEST(PortableMath, EqualsTheLibrary) {
+  for (double x = 1e-8; x < 1e8; x *= 1.37)
+    EXPECT_NEAR(portable_log2(x), std::log2(x), 4e-15 * (1 + std::abs(std::log2(x))));
+  for (double x = -60; x < 60; x += 0.173) EXPECT_NEAR(portable_exp(x) / std::exp(x), 1, 1e-14);
+}
+
+TEST(RankOrder, IsAStableSort) {
+  Random random(4);
+  RankOrder order;
+  for (const size_t n : {1, 2, 15, 16, 17, 100, 399, 400, 401, 3000}) {
+    std::vector<float> scores(n);
+    for (float& score : scores) score = static_cast<float>(random.below(n)) - 3.0F;
+    scores[n / 2] = -0.0F;
+    scores[0] = 0.0F;
+    std::vector<uint32_t> plain(n);
+    std::iota(plain.begin(), plain.end(), 0);
+    std::stable_sort(plain.begin(), plain.end(),
+                     [&](uint32_t a, uint32_t b) { return scores[a] > scores[b]; });
+    const auto fast = order.order(scores);
+    EXPECT_TRUE(std::equal(plain.begin(), plain.end(), fast.begin(), fast.end())) << n;
+  }
+}
+
+// The loss whose derivative the lambdas are: weights of pairs and their normalisation stay as they are at the
+// given scores.
+class PlainLambda {
+ public:
+  PlainLambda(const Dataset& data, const TreeOptions& options, const std::vector<float>& scores)
+      : options_(options) {
+    const std::vector<double> grades = exponential_grades(data.max_label() + 1);
+    for (size_t q = 0; q < data.queries().size(); ++q) {
+      const size_t begin = data.queries().begin(q);
+      const size_t n = data.queries().length(q);
+      std::vector<size_t> order(n);
+      std::iota(order.begin(), order.end(), begin);
+      std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return scores[a] > scores[b]; });
+      std::vector<double> gains;
+      for (size_t i = begin; i < begin + n; ++i) gains.push_back(grades[data.labels()[i]]);
+      std::sort(gains.rbegin(), gains.rend());
+      double ideal = 0;
+      for (size_t r = 0; r < n && r < static_cast<size_t>(options.truncation); ++r)
+        ideal += gains[r] / std::log2(static_cast<double>(r) + 2);
+      if (ideal == 0) continue;
+      const size_t first_pair = pairs_.size();
+      double size = 0;
+      for (size_t i = 0; i < n && i < static_cast<size_t>(options.truncation); ++i)
+        for (size_t j = i + 1; j < n; ++j) {
+          const double gain = grades[data.labels()[order[i]]] - grades[data.labels()[order[j]]];
+          if (gain == 0) continue;
+          Pair pair{order[i], order[j], 0};
+          if (gain < 0) std::swap(pair.high, pair.low);
+          pair.weight = std::abs(gain) * (discount(i) - discount(j)) / ideal;
+          const double apart = scores[order[i]] - static_cast<double>(scores[order[j]]);
+          if (options.normalize && scores[order[0]] != scores[order[n - 1]]) pair.weight /= 0.01 + apart;
+          size += 2 * pair.weight * slope(scores[pair.high] - static_cast<double>(scores[pair.low]));
+          pairs_.push_back(pair);
+        }
+      if (options.normalize && size > 0)
+        for (size_t p = first_pair; p < pairs_.size(); ++p) pairs_[p].weight *= std::log2(1 + size) / size;
+    }
+  }
+
+  double loss(const std::vector<double>& scores) const {
+    double sum = 0;
+    for (const Pair& pair : pairs_)
+      sum += pair.weight * std::log1p(std::exp(-options_.sigma * (scores[pair.high] - scores[pair.low])));
+    return sum;
+  }
+
+ private:
+  struct Pair {
+    size_t high, low;
+    double weight;
+  };
+  static double discount(size_t rank) { return 1 / std::log2(static_cast<double>(rank) + 2); }
+  double slope(double apart) const { return options_.sigma / (1 + std::exp(options_.sigma * apart)); }
+  TreeOptions options_;
+  std::vector<Pair> pairs_;
+};
+
+TEST(LambdaMart, GradientsAreDerivativesOfThePairLoss) {
+  const Dataset data = made(1, 12);
+  for (const bool normalize : {true, false})
+    for (const int truncation : {3, 30}) {
+      TreeOptions options;
+      options.normalize = normalize;
+      options.truncation = truncation;
+      options.sigma = 1.5;
+      const std::vector<float> scores = random_scores(data.documents(), 7);
+      const auto found = gradients_of(TreeObjective::kLambdaMart, options, data, 0, {scores});
+      const PlainLambda plain(data, options, scores);
+      std::vector<double> at(scores.begin(), scores.end());
+      const double step = 1e-4;
+      for (size_t i = 0; i < data.documents(); ++i) {
+        const double here = at[i];
+        const double middle = plain.loss(at);
+        at[i] = here + step;
+        const double up = plain.loss(at);
+        at[i] = here - step;
+        const double down = plain.loss(at);
+        at[i] = here;
+        EXPECT_NEAR(found[i].first, (up - down) / (2 * step), 2e-5 * (1 + std::abs(found[i].first))) << i;
+        EXPECT_NEAR(found[i].second, (up - 2 * middle + down) / (step * step), 2e-4 * (1 + found[i].second))
+            << i;
+      }
+    }
+}
+
+TEST(LambdaMart, LambdasOfAQuerySumToZero) {
+  const Dataset data = made(2, 60);
+  const std::vector<float> scores = random_scores(data.documents(), 3);
+  for (const TreeObjective kind : {TreeObjective::kLambdaMart, TreeObjective::kYetiRank}) {
+    const auto found = gradients_of(kind, TreeOptions(), data, 0, {scores});
+    double largest = 0;
+    for (size_t q = 0; q < data.queries().size(); ++q) {
+      double sum = 0;
+      double size = 0;
+      for (size_t i = data.queries().begin(q); i < data.queries().end(q); ++i) {
+        sum += found[i].first;
+        size += std::abs(found[i].first);
+        EXPECT_GE(found[i].second, 0);
+      }
+      EXPECT_NEAR(sum, 0, 1e-5 * (size + 1e-3)) << q;
+      largest = std::max(largest, size);
+    }
+    EXPECT_GT(largest, 0.1);
+  }
+}
+
+TEST(LambdaMart, LongQueriesTakeNoQuadraticTime) {
+  constexpr size_t kDocuments = 200000;  // all pairs would be 2 * 10^10
+  std::vector<float> features(kDocuments);
+  std::vector<int32_t> labels(kDocuments);
+  for (size_t i = 0; i < kDocuments; ++i) {
+    features[i] = static_cast<float>(i % 97);
+    labels[i] = static_cast<int32_t>(i % 97 > 80 ? 2 : 0);
+  }
+  const Dataset data = with_queries(std::move(features), 1, std::move(labels), {0, kDocuments});
+  const Context context(2);
+  const LearnedModel learned = test::train_by_name(data, "lambdamart", {{"iterations", "2"}}, {2}, context);
+  EXPECT_EQ(learned.model->facts().size(), 3U);
+}
+
+TEST(LogitBoost, GradientsAreDerivativesOfTheLikelihood) {
+  const Dataset data = made(3, 6, 3);
+  const size_t n = data.documents();
+  std::vector<std::vector<float>> scores;
+  for (uint64_t c = 0; c < 3; ++c) scores.push_back(random_scores(n, 20 + c));
+  for (size_t column = 0; column < 3; ++column) {
+    const auto found = gradients_of(TreeObjective::kLogitBoost, TreeOptions(), data, column, scores);
+    for (size_t i = 0; i < n; ++i) {
+      const auto loss = [&](double change) {
+        double sum = 0;
+        for (size_t l = 0; l < 3; ++l) sum += std::exp(scores[l][i] + (l == column ? change : 0));
+        const auto own = static_cast<size_t>(data.labels()[i]);
+        return std::log(sum) - scores[own][i] - (own == column ? change : 0);
+      };
+      const double step = 1e-4;
+      EXPECT_NEAR(found[i].first, (loss(step) - loss(-step)) / (2 * step), 1e-6);
+      EXPECT_NEAR(found[i].second, (loss(step) - 2 * loss(0) + loss(-step)) / (step * step), 1e-6);
+    }
+  }
+}
+
+// Cut for cut: every leaf's best cut by adding up its documents for each feature and bin, from the same
+// fixed-point words.
+struct PlainTree {
+  std::vector<Cut> cuts;
+  std::vector<uint8_t> split_leaf;
+  std::vector<double> values;
+};
+
+PlainTree plain_tree(const BinnedDataset& bins, const BinCuts& cuts, const std::vector<uint64_t>& words,
+                     const WordScale& scale, const GrowthOptions& options) {
+  struct Best {
+    double gain = 0;
+    Cut cut;
+  };
+  const auto sums = [&](const std::vector<size_t>& set) {
+    std::pair<int64_t, int64_t> sum = {0, 0};
+    for (const size_t i : set) {
+      sum.first += packed_gradient(words[i]);
+      sum.second += packed_hessian(words[i]);
+    }
+    return sum;
+  };
+  const double l2 = options.l2 * scale.hessian;
+  const auto value = [&](std::pair<int64_t, int64_t> sum) {
+    const auto g = static_cast<double>(sum.first);
+    return g * g / (static_cast<double>(sum.second) + l2);
+  };
+  std::vector<std::vector<size_t>> leaves(1);
+  std::vector<int> depth = {0};
+  for (size_t i = 0; i < words.size(); ++i) leaves[0].push_back(i);
+  const auto side = [&](const std::vector<size_t>& set, const Cut& cut, bool above) {
+    std::vector<size_t> chosen;
+    for (const size_t i : set)
+      if ((bins.bin(i, cut.feature) > cut.bin) == above) chosen.push_back(i);
+    return chosen;
+  };
+  PlainTree tree;
+  while (leaves.size() < static_cast<size_t>(options.leaves)) {
+    Best best;
+    size_t from = 0;
+    for (size_t leaf = 0; leaf < leaves.size(); ++leaf) {
+      const auto& set = leaves[leaf];
+      if (set.size() < 2 * static_cast<size_t>(options.min_documents)) continue;
+      if (options.depth > 0 && depth[leaf] >= options.depth) continue;
+      const auto total = sums(set);
+      const double least = std::max({1.0, options.min_hessian * scale.hessian,
+                                     (options.min_documents - 0.5) * static_cast<double>(total.second) /
+                                         static_cast<double>(set.size())});
+      for (uint32_t j = 0; j < cuts.features(); ++j)
+        for (size_t b = 0; b + 1 < cuts.bins(j); ++b) {
+          const Cut cut = {j, static_cast<uint8_t>(b)};
+          const auto below = sums(side(set, cut, false));
+          const std::pair<int64_t, int64_t> above = {total.first - below.first, total.second - below.second};
+          if (static_cast<double>(below.second) < least || static_cast<double>(above.second) < least)
+            continue;
+          const double gain = value(below) + value(above) - value(total);
+          // What is ahead by rounding only is a tie.
+          if (gain > best.gain * (1 + 1e-6)) {
+            best = {gain, cut};
+            from = leaf;
+          }
+        }
+    }
+    if (best.gain <= 0) break;
+    tree.cuts.push_back(best.cut);
+    tree.split_leaf.push_back(static_cast<uint8_t>(from));
+    leaves.push_back(side(leaves[from], best.cut, true));
+    leaves[from] = side(leaves[from], best.cut, false);
+    depth.push_back(++depth[from]);
+  }
+  for (const auto& set : leaves) {
+    const auto sum = sums(set);
+    tree.values.push_back(-(static_cast<double>(sum.first) / scale.gradient) /
+                          (static_cast<double>(sum.second) / scale.hessian + options.l2));
+  }
+  return tree;
+}
+
+TEST(TreeGrower, EqualsThePlainTreeCutForCut) {
+  const Dataset data = made(5, 60);
+  for (const size_t max_bins : {20, 255})
+    for (const int depth : {0, 3})
+      for (const double l2 : {0.0, 5.0}) {
+        const Context context(2);
+        const BinCuts cuts = find_cuts(data, max_bins, context);
+        const BinnedDataset bins(data, cuts, BinLayout::kPanels, context);
+        Random random(9);
+        std::vector<uint64_t> words(data.documents());
+        for (size_t i = 0; i < words.size(); ++i)
+          words[i] = raw_word(static_cast<float>(random.normal() - data.labels()[i]),
+                              static_cast<float>(random.uniform()));
+        const WordScale scale = {1e5F, 1e5F};
+        pack_words(words.data(), 0, words.size(), scale.gradient, scale.hessian);
+        GrowthOptions options;
+        options.leaves = 12;
+        options.depth = depth;
+        options.l2 = l2;
+        options.min_documents = 7;
+        TreeGrower grower(bins, cuts, options, nullptr, nullptr, 0, context);
+        const GrownTree fast = grower.grow(words.data(), scale, {}, true, {}, random);
+        const PlainTree plain = plain_tree(bins, cuts, words, scale, options);
+        ASSERT_EQ(fast.round.cuts.size(), plain.cuts.size());
+        EXPECT_GE(plain.cuts.size(), 5U);
+        for (size_t k = 0; k < plain.cuts.size(); ++k) {
+          EXPECT_EQ(fast.round.cuts[k].feature, plain.cuts[k].feature) << k;
+          EXPECT_EQ(fast.round.cuts[k].bin, plain.cuts[k].bin) << k;
+          EXPECT_EQ(fast.round.split_leaf[k], plain.split_leaf[k]) << k;
+        }
+        for (size_t k = 0; k < plain.values.size(); ++k)
+          EXPECT_NEAR(fast.round.values[k], plain.values[k], 1e-5 * (1 + std::abs(plain.values[k])));
+      }
+}
+
+TEST(Mart, OneRoundByHand) {
+  // Twelve documents, one feature that takes 1..12; grades 0, 1 and 3 in runs of 6, 3 and 3.
+  std::vector<float> features;
+  std::vector<int32_t> labels;
+  for (int i = 1; i <= 12; ++i) {
+    features.push_back(static_cast<float>(i));
+    labels.push_back(i <= 6 ? 0 : i <= 9 ? 1 : 2);
+  }
+  const Dataset data = with_queries(features, 1, labels, {0, 12});
+  const Context context(1);
+  const LearnedModel learned = test::train_by_name(
+      data, "mart", {{"iterations", "1"}, {"leaves", "3"}, {"shrinkage", "0.5"}, {"min_documents", "1"}}, {1},
+      context);
+  const auto& model = dynamic_cast<const TreeModel&>(*learned.model);
+  // The mean is 1; the first cut takes the 3s apart, the second the 1s from the 0s.
+  ASSERT_EQ(model.trees().size(), 1U);
+  const BoostRound& tree = model.trees()[0];
+  ASSERT_EQ(tree.cuts.size(), 2U);
+  EXPECT_EQ(tree.split_leaf, (std::vector<uint8_t>{0, 0}));
+  const auto threshold = [&](size_t k) { return model.cuts().thresholds(0)[tree.cuts[k].bin]; };
+  EXPECT_GT(threshold(0), 9);
+  EXPECT_LE(threshold(0), 10);
+  EXPECT_GT(threshold(1), 6);
+  EXPECT_LE(threshold(1), 7);
+  ASSERT_EQ(tree.values.size(), 3U);
+  EXPECT_NEAR(tree.values[0], -0.5, 1e-5);
+  EXPECT_NEAR(tree.values[1], 1.0, 1e-5);
+  EXPECT_NEAR(tree.values[2], 0.0, 1e-5);
+  const size_t point[1] = {0};
+  const ScoreMatrix scores = std::move(model.score(data, point, context)[0]);
+  EXPECT_NEAR(scores.row(0)[0], 0.5, 1e-5);
+  EXPECT_NEAR(scores.row(11)[0], 2.0, 1e-5);
+}
+
+TEST(Mart, TrainingLossFalls) {
+  const Dataset data = made(6, 80);
+  const Context context(2);
+  std::vector<int64_t> lengths(40);
+  std::iota(lengths.begin(), lengths.end(), 1);
+  const LearnedModel learned =
+      test::train_by_name(data, "mart", {{"iterations", "40"}, {"leaves", "8"}}, lengths, context);
+  std::vector<size_t> all(lengths.size());
+  std::iota(all.begin(), all.end(), size_t{0});
+  const std::vector<double> grades = exponential_grades(data.max_label() + 1);
+  double before = 1e300;
+  for (const ScoreMatrix& scores : learned.model->score(data, all, context)) {
+    double loss = 0;
+    for (size_t i = 0; i < data.documents(); ++i)
+      loss += std::pow(scores.row(i)[0] - grades[data.labels()[i]], 2);
+    EXPECT_LT(loss, before);
+    before = loss;
+  }
+}
+
+TEST(TreeLearners, LearnToRank) {
+  const Dataset train = made(1, 150);
+  const Dataset other = made(2, 150);
+  const Context context(2);
+  for (const std::string& type : kTypes) {
+    const LearnedModel learned =
+        test::train_by_name(train, type, {{"iterations", "40"}, {"leaves", "16"}}, {40}, context);
+    const size_t point[1] = {0};
+    const ScoreMatrix scores = std::move(learned.model->score(other, point, context)[0]);
+    std::vector<float> ranking;
+    for (size_t i = 0; i < other.documents(); ++i) {
+      double sum = 0;  // of several columns, the higher labels'
+      for (size_t c = 0; c < scores.columns(); ++c)
+        sum += scores.row(i)[c] * (scores.columns() == 1 ? 1.0 : static_cast<double>(c));
+      ranking.push_back(static_cast<float>(sum));
+    }
+    const SelectionMetric metric(other.queries(), other.labels(), exponential_grades(5));
+    const double chance = metric(std::vector<float>(other.documents(), 0.0F));
+    EXPECT_GT(metric(ranking), chance + 0.1) << type;
+  }
+}
+
+TEST(TreeLearners, SameBytesOnAnyNumberOfThreads) {
+  const Dataset data = made(8, 120);
+  for (const std::string& type : kTypes)
+    for (const std::string variant : {"", "rows", "bandit"}) {
+      Settings settings = small(type);
+      const bool forest = type == "random_forest" || type == "extra_trees";
+      if (variant == "rows") {
+        settings.emplace_back("row_fraction", "0.6");
+        settings.emplace_back("feature_fraction", "0.5");
+      }
+      if (variant == "bandit") {
+        if (forest) continue;
+        settings.emplace_back("bandit", "value");
+        settings.emplace_back("arms_per_pull", "3");
+      }
+      std::vector<uint8_t> first;
+      for (const int threads : {1, 2, 4}) {
+        const LearnedModel learned = test::train_by_name(data, type, settings, {3, 12}, Context(threads));
+        const std::vector<uint8_t> bytes = bytes_of(*learned.model);
+        if (first.empty()) first = bytes;
+        EXPECT_EQ(bytes, first) << type << ' ' << variant << ' ' << threads;
+      }
+    }
+}
+
+TEST(TreeLearners, GoOnWhereTheyStopped) {
+  const Dataset data = made(9, 60);
+  const Dataset valid = made(10, 30);
+  const Context context(2);
+  BinCache cache(data);
+  const TrainingData training(cache);
+  for (const std::string& type : kTypes)
+    for (const bool drawn : {false, true}) {
+      const LearnerEntry& learner = registry().expect(type);
+      const bool forest = type == "random_forest" || type == "extra_trees";
+      Settings given = small(type);
+      if (!forest) given.emplace_back("patience", "50");
+      if (drawn) given.emplace_back("row_fraction", "0.7");
+      if (drawn && !forest) given.emplace_back("bandit", "value");
+      const Settings settings = learner.complete(given);
+      const auto whole = learner.start({training, settings, {4, 15}, &valid}, context);
+      while (!whole->step(0)) {
+      }
+      const auto part = learner.start({training, settings, {4}, &valid}, context);
+      while (!part->step(0)) {
+      }
+      BinaryWriter out;
+      part->save_state(out);
+      BinaryReader in(out.bytes(), "state");
+      const auto rest = learner.resume({training, settings, {4, 15}, &valid}, in, context);
+      in.expect_end();
+      // What was loaded is there before training goes on.
+      EXPECT_EQ(rest->facts().at(0).name, "rounds");
+      EXPECT_EQ(std::get<int64_t>(rest->facts().at(0).value), 4);
+      while (!rest->step(0)) {
+      }
+      EXPECT_EQ(bytes_of(*rest->model()), bytes_of(*whole->model())) << type << drawn;
+    }
+}
+
+TEST(TreeLearners, KeepSaveAndLoad) {
+  const Dataset data = made(11, 50);
+  const Dataset other = made(12, 20);
+  const Context context(2);
+  for (const std::string& type : kTypes) {
+    const LearnedModel long_run = test::train_by_name(data, type, small(type), {2, 5, 12}, context);
+    const LearnedModel short_run = test::train_by_name(data, type, small(type), {2, 5}, context);
+    const size_t kept[2] = {0, 1};
+    EXPECT_EQ(bytes_of(*long_run.model->keep(kept)), bytes_of(*short_run.model)) << type;
+    const std::vector<uint8_t> bytes = bytes_of(*long_run.model);
+    BinaryReader in(bytes, "model");
+    const auto loaded = long_run.learner->load(in);
+    in.expect_end();
+    const size_t points[3] = {0, 1, 2};
+    const auto a = long_run.model->score(other, points, context);
+    const auto b = loaded->score(other, points, context);
+    const auto c = long_run.model->keep(kept)->score(other, kept, context);
+    for (size_t p = 0; p < 3; ++p) {
+      EXPECT_TRUE(std::equal(a[p].values().begin(), a[p].values().end(), b[p].values().begin())) << type;
+      if (p < 2) {
+        EXPECT_TRUE(std::equal(a[p].values().begin(), a[p].values().end(), c[p].values().begin())) << type;
+      }
+    }
+    EXPECT_FALSE(std::equal(a[0].values().begin(), a[0].values().end(), a[2].values().begin())) << type;
+    const std::vector<double> importance = long_run.model->importance();
+    EXPECT_NEAR(std::accumulate(importance.begin(), importance.end(), 0.0), 1, 1e-9);
+    double largest = 0;
+    for (const float score : a[2].values()) largest = std::max(largest, std::abs(static_cast<double>(score)));
+    EXPECT_LE(largest, long_run.model->range(2) * (1 + 1e-5));
+    for (size_t size = 0; size < bytes.size(); size += 1 + bytes.size() / 40) {
+      BinaryReader cut_off({bytes.data(), size}, "model");
+      EXPECT_THROW(long_run.learner->load(cut_off), InputError) << type << ' ' << size;
+    }
+  }
+}
+
+TEST(TreeLearners, StopEarlyAndKeepNominalPoints) {
+  const Dataset data = made(13, 60);
+  const Dataset valid = made(14, 30);
+  const Context context(2);
+  BinCache cache(data);
+  const TrainingData training(cache);
+  const LearnerEntry& learner = registry().expect("lambdamart");
+  const Settings settings = learner.complete({{"patience", "5"}, {"leaves", "16"}, {"min_documents", "3"}});
+  const auto trainer = learner.start({training, settings, {10, 5000}, &valid}, context);
+  while (!trainer->step(0)) {
+  }
+  const auto model = trainer->model();
+  EXPECT_EQ(model->points().back().length, 5000);
+  const auto& trees = dynamic_cast<const TreeModel&>(*model);
+  const auto rounds = std::get<int64_t>(trainer->facts().at(0).value);
+  const auto best = std::get<int64_t>(trainer->facts().at(1).value);
+  EXPECT_LT(rounds, 5000);
+  EXPECT_EQ(best + 5, rounds);
+  EXPECT_EQ(trees.rounds(1), static_cast<uint64_t>(best));
+  const size_t last[1] = {1};
+  const ScoreMatrix scores = std::move(model->score(valid, last, context)[0]);
+  const SelectionMetric metric(valid.queries(), valid.labels(), training.grades());
+  EXPECT_EQ(metric(scores.values()), std::get<double>(trainer->facts().at(2).value));
+}
+
+TEST(TreeLearners, OddData) {
+  const Context context(2);
+  // Queries of one document, a query with one label, a constant feature, two labels, a feature with two
+  // values.
+  std::vector<float> features;
+  std::vector<int32_t> labels;
+  for (int i = 0; i < 60; ++i) {
+    features.insert(features.end(), {7.0F, static_cast<float>(i * 37 % 60), static_cast<float>(i % 2)});
+    labels.push_back(i >= 40 ? 0 : (i * 37 % 60) > 30 ? 1 : 0);
+  }
+  const Dataset mixed = with_queries(features, 3, labels, {0, 1, 2, 3, 20, 40, 60});
+  const Dataset singles = with_queries({1, 2, 3}, 1, {0, 1, 1}, {0, 1, 2, 3});
+  const Dataset constant = with_queries({1, 1, 1, 1}, 1, {0, 1, 1, 0}, {0, 4});
+  const Dataset one_label = with_queries({1, 2, 3, 4}, 1, {0, 0, 0, 0}, {0, 2, 4});
+  for (const std::string& type : kTypes)
+    for (const Dataset* data : {&mixed, &singles, &constant, &one_label}) {
+      const LearnedModel learned =
+          test::train_by_name(*data, type, {{"min_documents", "2"}}, {1, 20}, context);
+      const size_t points[2] = {0, 1};
+      for (const ScoreMatrix& scores : learned.model->score(*data, points, context))
+        for (const float score : scores.values()) EXPECT_TRUE(std::isfinite(score)) << type;
+      if (data == &mixed) {
+        EXPECT_EQ(learned.model->importance()[0], 0) << type;
+        EXPECT_GT(learned.model->importance()[1], 0.5) << type;
+      }
+      EXPECT_EQ(learned.model->columns(), type == "logitboost" ? 2U : 1U);
+    }
+}
+
+TEST(TreeLearners, RefuseWhatCannotBeRight) {
+  const Context context(1);
+  const Dataset data = made(1, 5);
+  EXPECT_THROW(test::train_by_name(data, "lambdamart", {{"leaves", "1"}}, {1}, context), InputError);
+  EXPECT_THROW(test::train_by_name(data, "mart", {{"truncation", "5"}}, {1}, context), InputError);
+  EXPECT_THROW(test::train_by_name(data, "random_forest", {{"shrinkage", "0.1"}}, {1}, context), InputError);
+  const LearnedModel learned = test::train_by_name(data, "mart", {}, {1}, context);
+  const Dataset narrow = with_queries({1, 2}, 1, {0, 1}, {0, 2});
+  const size_t point[1] = {0};
+  EXPECT_THROW(learned.model->score(narrow, point, context), InputError);
+}
+
+}  // namespace
+}  // namespace tunemix
