@@ -239,7 +239,8 @@ class AuthorsBandit final : public SoftmaxBandit {
 
   void reward(std::span<const uint32_t> arms, std::span<const double> rewards) override {
     for (size_t k = 0; k < arms.size(); ++k)
-      set_log_weight(arms[k], std::min(widest(), (1 - kForget) * log_weight(arms[k]) + rate_ * rewards[k]));
+      set_log_weight(arms[k],
+                     std::min(widest(), (1 - kForgetEarned) * log_weight(arms[k]) + rate_ * rewards[k]));
     pulls_ += static_cast<double>(arms.size());
   }
   void save(BinaryWriter& out) const override {
@@ -265,6 +266,7 @@ class AuthorsBandit final : public SoftmaxBandit {
     return uniform / (1 - g_ + uniform);
   }
 
+  static constexpr double kForgetEarned = 0.05;  // of ln w, with each pull of the arm
   double g_;
   double rate_;
   double pulls_ = 0;

@@ -537,7 +537,7 @@ TEST(AdaBoost, TheEdgeIsThatOfTheFloatWeightsOnManyDocuments) {
 TEST(AdaBoost, TheBanditLearnsWhichFeaturesMatter) {
   const Context context(2, 4);
   SyntheticOptions synthetic;
-  synthetic.queries = 100;
+  synthetic.queries = 200;
   synthetic.features = 200;
   synthetic.useful = 10;
   const Dataset data = make_synthetic(synthetic, context);
@@ -547,12 +547,12 @@ TEST(AdaBoost, TheBanditLearnsWhichFeaturesMatter) {
         SCOPED_TRACE(testing::Message() << base << " " << bandit << " " << arms);
         const auto bound = [&](const char* rule) {
           const AdaBoostOptions options =
-              with({{"base", base}, {"bandit", rule}, {"arms_per_pull", arms}, {"iterations", "500"}});
+              with({{"base", base}, {"bandit", rule}, {"arms_per_pull", arms}, {"iterations", "200"}});
           const AdaBoostModel model = train_adaboost(data, options, context);
-          EXPECT_EQ(model.bandit_samples().back().round, 500);
+          EXPECT_EQ(model.bandit_samples().back().round, 200);
           for (const BanditSample& sample : model.bandit_samples())
             EXPECT_LT(*std::max_element(sample.probabilities.begin(), sample.probabilities.end()), 0.5);
-          return model.error_bound(500);
+          return model.error_bound(200);
         };
         EXPECT_LT(bound(bandit), bound("random"));
       }
