@@ -149,6 +149,10 @@ class SoftmaxBandit : public Bandit {
   // The share of uniform draws.
   virtual double exploration() const { return exploration_; }
 
+  // How far apart the rules let ln w be: the best arm weighs at most A times as much as the worst, and so
+  // does not take over from all the others together.
+  double widest() const { return std::log(static_cast<double>(arms_)); }
+
   double log_weight(size_t arm) const { return log_[arm]; }
   void set_log_weight(size_t arm, double value) {
     log_[arm] = value;
@@ -226,8 +230,8 @@ class Exp3Bandit final : public SoftmaxBandit {
   BanditOptions options_;
 };
 
-// Exp3.G as MultiBoost has it, but for the forgetting: one pull of every arm first, then ln w += eta reward,
-// and p in proportion to (1-g) softmax + g/t, t the number of pulls.
+// Exp3.G as MultiBoost has it, but that ln w is forgotten and bounded: one pull of every arm first, then ln w
+// += eta reward, and p in proportion to (1-g) softmax + g/t, t the number of pulls.
 class AuthorsBandit final : public SoftmaxBandit {
  public:
   AuthorsBandit(const BanditOptions& options, size_t arms)
@@ -235,7 +239,8 @@ class AuthorsBandit final : public SoftmaxBandit {
 
   void reward(std::span<const uint32_t> arms, std::span<const double> rewards) override {
     for (size_t k = 0; k < arms.size(); ++k)
-      set_log_weight(arms[k], (1 - kForget) * log_weight(arms[k]) + rate_ * rewards[k]);
+      set_log_weight(arms[k],
+                     std::min(widest(), (1 - kForgetEarned) * log_weight(arms[k]) + rate_ * rewards[k]));
     pulls_ += static_cast<double>(arms.size());
   }
   void save(BinaryWriter& out) const override {
@@ -261,6 +266,7 @@ class AuthorsBandit final : public SoftmaxBandit {
     return uniform / (1 - g_ + uniform);
   }
 
+  static constexpr double kForgetEarned = 0.05;  // of ln w, with each pull of the arm
   double g_;
   double rate_;
   double pulls_ = 0;
@@ -281,7 +287,8 @@ class AdvantageBandit final : public SoftmaxBandit {
       const double excess = rewards[k] - mean_;
       const double advantage = deviation_ > 0 ? std::clamp(excess / (2 * deviation_), -1.0, 1.0) : 0;
       const double step = std::clamp(rate_ * advantage * factors[k], -kMostStep, kMostStep);
-      logs.push_back((1 - kForget) * log_weight(arms[k]) + step);
+      const double log = (1 - kForgetLearned) * log_weight(arms[k]) + step;
+      logs.push_back(std::clamp(log, -widest() / 2, widest() / 2));
     }
     for (size_t k = 0; k < arms.size(); ++k) set_log_weight(arms[k], logs[k]);
     for (const double value : rewards) {
@@ -304,28 +311,30 @@ class AdvantageBandit final : public SoftmaxBandit {
   }
 
  private:
-  static constexpr double kMemory = 200;  // rewards that the mean and the deviation are over
-  static constexpr double kMostStep = 2;  // of ln w: one lucky reward of a rare arm must not decide
+  static constexpr double kForgetLearned = 0.05;  // of ln w, with each pull of the arm
+  static constexpr double kMemory = 100;          // rewards that the mean and the deviation are over
+  static constexpr double kMostStep = 2;          // of ln w: one lucky reward of a rare arm must not decide
   double rate_;
   double mean_ = 0;
   double deviation_ = 0;
   double count_ = 0;
 };
 
-// A discounted value of each arm, v += rate (reward / running maximum - v), started at 1; w = exp(v / T).
+// A discounted value of each arm, v += rate (reward / running maximum - v), started at 1; w = A^(v / T), so
+// that at T = 1 the weights stay as near to each other as those of the other rules.
 class ValueBandit final : public SoftmaxBandit {
  public:
   ValueBandit(const BanditOptions& options, size_t arms)
-      : SoftmaxBandit(arms, options.exploration, 1 / options.temperature),
+      : SoftmaxBandit(arms, options.exploration, std::log(static_cast<double>(arms)) / options.temperature),
         rate_(options.rate),
-        temperature_(options.temperature) {}
+        scale_(log_weight(0)) {}
 
   void reward(std::span<const uint32_t> arms, std::span<const double> rewards) override {
     for (size_t k = 0; k < arms.size(); ++k) {
       most_ = std::max(kKeep * most_, rewards[k]);
       const double value = most_ > 0 ? rewards[k] / most_ : 0;
-      const double before = log_weight(arms[k]) * temperature_;
-      set_log_weight(arms[k], (before + rate_ * (value - before)) / temperature_);
+      const double before = log_weight(arms[k]);
+      set_log_weight(arms[k], before + rate_ * (value * scale_ - before));
     }
   }
   void save(BinaryWriter& out) const override {
@@ -341,7 +350,7 @@ class ValueBandit final : public SoftmaxBandit {
  private:
   static constexpr double kKeep = 0.999;  // of the running maximum, with each reward
   double rate_;
-  double temperature_;
+  double scale_;  // ln w where v = 1
   double most_ = 0;
 };
 
@@ -453,6 +462,10 @@ std::unique_ptr<Bandit> make_bandit(const BanditOptions& given, size_t arms) {
       break;
   }
   throw InputError("no bandit was chosen");
+}
+
+bool learns_from_differences(BanditKind kind) {
+  return kind == BanditKind::kExp3A || kind == BanditKind::kValue;
 }
 
 double bandit_reward(double edge) {

@@ -1,6 +1,7 @@
-// Turns what cuts gain inside trees into rewards in [0, 1] that stay of the same size as gains shrink.
+// Turns what cuts gain into rewards in [0, 1] that stay of the same size as gains shrink.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 

@@ -217,11 +217,6 @@ FoundCut Searcher::search_drawn(const Documents& documents, const uint8_t* flip,
   return best;
 }
 
-FoundCut Searcher::search(const Documents& documents, const uint8_t* flip, const Criterion& criterion) {
-  return has_bandit() ? search_drawn(documents, flip, criterion)
-                      : search_all(documents, flip, criterion, nullptr, nullptr).first;
-}
-
 double Searcher::uncut(const Sums& total, const Criterion& criterion) const {
   if (criterion.kind != CriterionKind::kStump) return kernels_->uncut(total, criterion);
   double edge = 0;

@@ -52,10 +52,7 @@ class Searcher {
   std::pair<FoundCut, FoundCut> search_all(const Documents& documents, const uint8_t* flip,
                                            const Criterion& criterion, int32_t* keep, int32_t* parent);
   // Over features drawn from the bandit, which is paid.
-  FoundCut search_drawn(const Documents& documents, const uint8_t* flip, const Criterion& criterion,
-                        Pay pay = Pay::kEdge);
-  // search_drawn with a bandit, else search_all.
-  FoundCut search(const Documents& documents, const uint8_t* flip, const Criterion& criterion);
+  FoundCut search_drawn(const Documents& documents, const uint8_t* flip, const Criterion& criterion, Pay pay);
 
   // The criterion's value where nothing is cut.
   double uncut(const Sums& total, const Criterion& criterion) const;

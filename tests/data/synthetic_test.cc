@@ -114,12 +114,61 @@ TEST(Synthetic, FileOrderTellsNothingOfRelevance) {
   EXPECT_NEAR(sums[0] / counts[0], sums[1] / counts[1], 0.03);
 }
 
+// |correlation| of a feature's ranks within the queries with the labels, roughly: by the signs of
+// differences.
+double concordance(const Dataset& data, size_t j) {
+  double concordant = 0;
+  double pairs = 0;
+  for (size_t i = 0; i + 1 < data.documents(); ++i) {
+    const int label = data.labels()[i] - data.labels()[i + 1];
+    const float value = data.row(i)[j] - data.row(i + 1)[j];
+    if (label == 0 || value == 0) continue;
+    concordant += (label > 0) == (value > 0) ? 1 : -1;
+    pairs += 1;
+  }
+  return pairs > 0 ? std::abs(concordant) / std::sqrt(pairs) : 0;  // about standard normal where unrelated
+}
+
+TEST(Synthetic, OnlyTheUsefulFeaturesTellTheLabels) {
+  SyntheticOptions options = web_like(120);
+  options.features = 100;
+  options.useful = 12;
+  const Dataset data = make_synthetic(options, Context(2));
+  options.seed = 2;
+  const Dataset other = make_synthetic(options, Context(1));
+  size_t telling = 0;
+  for (size_t j = 0; j < 100; ++j) telling += concordance(data, j) > 4 && concordance(other, j) > 4 ? 1 : 0;
+  EXPECT_GE(telling, 8U);
+  EXPECT_LE(telling, 12U);
+  // The labels and the useful features are those that there are without the option; the others look alike.
+  options.useful = 0;
+  const Dataset all = make_synthetic(options, Context(1));
+  size_t same = 0;
+  for (size_t j = 0; j < 100; ++j) {
+    double mean[2] = {0, 0};
+    bool equal = true;
+    for (size_t i = 0; i < all.documents(); ++i) {
+      equal = equal && all.row(i)[j] == other.row(i)[j];
+      mean[0] += std::log1p(all.row(i)[j]);
+      mean[1] += std::log1p(other.row(i)[j]);
+    }
+    same += equal ? 1 : 0;
+    EXPECT_NEAR(mean[0], mean[1], 0.05 * mean[0]) << "feature " << j + 1;
+  }
+  EXPECT_TRUE(std::equal(all.labels().begin(), all.labels().end(), other.labels().begin()));
+  EXPECT_GE(same, 12U);
+  EXPECT_LE(same, 20U) << "besides the useful ones, those of the query";
+}
+
 TEST(Synthetic, RefusesWhatItCannotMake) {
   SyntheticOptions options;
   options.labels = 6;
   EXPECT_THROW(make_synthetic(options, Context(1)), InputError);
   options = {};
   options.features = 0;
+  EXPECT_THROW(make_synthetic(options, Context(1)), InputError);
+  options = {};
+  options.useful = options.features + 1;
   EXPECT_THROW(make_synthetic(options, Context(1)), InputError);
   options = {};
   options.queries = 0;

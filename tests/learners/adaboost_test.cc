@@ -6,6 +6,7 @@
 
 #include "tests/learners/boost_support.h"
 #include "tests/support.h"
+#include "tunemix/data/synthetic.h"
 #include "tunemix/learners/adaboost_mh.h"
 
 namespace tunemix {
@@ -35,7 +36,11 @@ std::vector<AdaBoostOptions> many_options() {
           with({{"base", "product"}, {"terms", "3"}, {"shrinkage", "1"}}),
           with({{"base", "product"}, {"terms", "4"}, {"bandit", "exp3"}}),
           with({{"base", "product"}, {"terms", "2"}, {"bandit", "random"}, {"arms_per_pull", "1"}}),
-          with({{"base", "tree"}, {"bandit", "ucbv"}, {"growth", "edge"}})};
+          with({{"base", "tree"}, {"bandit", "ucbv"}, {"growth", "edge"}}),
+          with({{"base", "tree"}, {"bandit", "exp3a"}, {"votes", "shared"}}),
+          with({{"base", "tree"}, {"bandit", "value"}, {"growth", "edge"}, {"arms_per_pull", "1"}}),
+          with({{"base", "product"}, {"terms", "2"}, {"bandit", "value"}}),
+          with({{"base", "stump"}, {"bandit", "exp3a"}, {"arms_per_pull", "1"}})};
 }
 
 std::vector<uint8_t> saved_bytes(const AdaBoostModel& model) {
@@ -531,15 +536,26 @@ TEST(AdaBoost, TheEdgeIsThatOfTheFloatWeightsOnManyDocuments) {
 
 TEST(AdaBoost, TheBanditLearnsWhichFeaturesMatter) {
   const Context context(2, 4);
-  // Features 0 and 1 carry the labels, 30 others nothing.
-  const Dataset data = random_dataset(2000, 32, 3, 21);
-  for (const char* base : {"stump", "tree", "product"}) {
-    const AdaBoostModel model =
-        train_adaboost(data, with({{"base", base}, {"bandit", "exp3g"}, {"iterations", "100"}}), context);
-    const std::vector<float> p = model.bandit_samples().back().probabilities;
-    EXPECT_GT(p[0] + p[1], 2 * 2.0 / 32) << base << ": twice the share that they began with";
-    EXPECT_EQ(model.bandit_samples().back().round, 100);
-  }
+  SyntheticOptions synthetic;
+  synthetic.queries = 200;
+  synthetic.features = 200;
+  synthetic.useful = 10;
+  const Dataset data = make_synthetic(synthetic, context);
+  for (const char* base : {"stump", "tree", "product"})
+    for (const char* bandit : {"exp3a", "value"})
+      for (const char* arms : {"1", "4"}) {
+        SCOPED_TRACE(testing::Message() << base << " " << bandit << " " << arms);
+        const auto bound = [&](const char* rule) {
+          const AdaBoostOptions options =
+              with({{"base", base}, {"bandit", rule}, {"arms_per_pull", arms}, {"iterations", "200"}});
+          const AdaBoostModel model = train_adaboost(data, options, context);
+          EXPECT_EQ(model.bandit_samples().back().round, 200);
+          for (const BanditSample& sample : model.bandit_samples())
+            EXPECT_LT(*std::max_element(sample.probabilities.begin(), sample.probabilities.end()), 0.5);
+          return model.error_bound(200);
+        };
+        EXPECT_LT(bound(bandit), bound("random"));
+      }
 }
 
 }  // namespace

@@ -9,8 +9,9 @@
 namespace tunemix {
 namespace {
 
-const std::vector<BanditKind> kKinds = {BanditKind::kExp3G, BanditKind::kExp3, BanditKind::kExp3P,
-                                        BanditKind::kUcb1,  BanditKind::kUcbV, BanditKind::kRandom};
+const std::vector<BanditKind> kKinds = {BanditKind::kExp3A, BanditKind::kValue, BanditKind::kExp3G,
+                                        BanditKind::kExp3,  BanditKind::kExp3P, BanditKind::kUcb1,
+                                        BanditKind::kUcbV,  BanditKind::kRandom};
 
 BanditOptions of(BanditKind kind) {
   BanditOptions options;
@@ -41,7 +42,7 @@ TEST(Bandit, ProbabilitiesSumToOneAndStayPositiveOverManyPulls) {
   }
 }
 
-TEST(Bandit, PrefersTheBetterArm) {
+TEST(Bandit, PrefersAMuchBetterArm) {
   for (const BanditKind kind : kKinds) {
     if (kind == BanditKind::kRandom) continue;
     SCOPED_TRACE(static_cast<int>(kind));
@@ -57,54 +58,220 @@ TEST(Bandit, PrefersTheBetterArm) {
       bandit->reward(arms, std::vector<double>{random.uniform() < mean ? 1.0 : 0.0});
     }
     EXPECT_EQ(std::max_element(drawn.begin(), drawn.end()) - drawn.begin(), 6);
-    EXPECT_GT(drawn[6], 4000);
-    const std::vector<double> p = bandit->probabilities();
-    EXPECT_EQ(std::max_element(p.begin(), p.end()) - p.begin(), 6);
+    EXPECT_GT(drawn[6], 2200);
   }
 }
 
-TEST(Bandit, DrawsAsItsProbabilitiesSay) {
-  auto bandit = make_bandit(of(BanditKind::kExp3G), 5);
-  bandit->reward(std::vector<uint32_t>{1, 3}, std::vector<double>{0.2, 0.4});
-  const std::vector<double> p = bandit->probabilities();
-  Random random(11);
-  std::vector<double> share(5, 0.0);
-  const int draws = 200000;
-  for (int t = 0; t < draws; ++t) share[bandit->draw(1, random)[0]] += 1.0 / draws;
-  for (size_t j = 0; j < 5; ++j) EXPECT_NEAR(share[j], p[j], 5 * std::sqrt(p[j] / draws));
+// What boosting pays: a few arms earn .020 where the others earn .015, give or take, and all of it shrinks.
+struct Shrinking {
+  size_t arms = 200;
+  size_t good = 10;
+  size_t first_good = 0;
+  double shrink = 1e-4;  // a pull
+  double scale = 1;
+
+  bool is_good(uint32_t arm) const { return (arm + arms - first_good) % arms < good; }
+  // The share of good arms among those drawn.
+  double play(Bandit& bandit, size_t count, int pulls, Random& random, double* largest = nullptr) {
+    double hits = 0;
+    for (int t = 0; t < pulls; ++t) {
+      const std::vector<uint32_t> drawn = bandit.draw(count, random);
+      std::vector<double> rewards;
+      for (const uint32_t arm : drawn) {
+        hits += is_good(arm) ? 1 : 0;
+        rewards.push_back(scale * ((is_good(arm) ? 0.020 : 0.015) + 0.004 * (random.uniform() - 0.5)));
+      }
+      bandit.reward(drawn, rewards);
+      scale *= 1 - shrink;
+      if (largest != nullptr && t % 50 == 0) {
+        const std::vector<double> p = bandit.probabilities();
+        *largest = std::max(*largest, *std::max_element(p.begin(), p.end()));
+      }
+    }
+    return hits / (static_cast<double>(pulls) * static_cast<double>(count));
+  }
+};
+
+TEST(Bandit, LearnsFromRewardsOfTheRealSize) {
+  for (const BanditKind kind : {BanditKind::kExp3A, BanditKind::kValue})
+    for (const size_t count : {1, 4}) {
+      SCOPED_TRACE(testing::Message() << static_cast<int>(kind) << ", " << count << " arms");
+      Random random(17);
+      Shrinking problem;
+      auto bandit = make_bandit(of(kind), problem.arms);
+      double largest = 0;
+      problem.play(*bandit, count, static_cast<int>(1200 / count), random, &largest);
+      // 1200 arms are six each: by then the good ones, a twentieth of all, come more than twice as often.
+      EXPECT_GT(problem.play(*bandit, count, static_cast<int>(2000 / count), random, &largest), 2.2 * 0.05);
+      EXPECT_LT(largest, 0.5);
+    }
 }
 
-// Against the formulas of the spec, written out without log space.
-TEST(Bandit, FollowsTheFormulas) {
-  const double g = 0.05;
-  const size_t arms = 4;
-  const std::vector<std::pair<uint32_t, double>> paid = {{2, 0.3}, {0, 0.1}, {2, 0.25}, {3, 0.05}};
-  for (const BanditKind kind : {BanditKind::kExp3G, BanditKind::kExp3, BanditKind::kExp3P}) {
+TEST(Bandit, LearnsAnewWhenOtherArmsBecomeGood) {
+  for (const BanditKind kind : {BanditKind::kExp3A, BanditKind::kValue}) {
     SCOPED_TRACE(static_cast<int>(kind));
-    BanditOptions options = of(kind);
+    Random random(19);
+    Shrinking problem;
+    auto bandit = make_bandit(of(kind), problem.arms);
+    problem.play(*bandit, 4, 2000, random);
+    problem.first_good = 100;
+    problem.play(*bandit, 4, 1500, random);
+    EXPECT_GT(problem.play(*bandit, 4, 500, random), 2.2 * 0.05);
+  }
+}
+
+TEST(Bandit, NoArmTakesOverWhereAllAreAlike) {
+  for (const BanditKind kind : kKinds)
+    for (const double size : {0.02, 0.4}) {  // of the rewards: of stumps, and inside trees
+      SCOPED_TRACE(testing::Message() << static_cast<int>(kind) << ", rewards of " << size);
+      Random random(23);
+      auto bandit = make_bandit(of(kind), 46);
+      double largest = 0;
+      for (int t = 0; t < 30000; ++t) {
+        const std::vector<uint32_t> arms = bandit->draw(1, random);
+        bandit->reward(arms, std::vector<double>{size * (0.5 + random.uniform())});
+        if (t % 100 != 0 || t < 1000) continue;
+        const std::vector<double> p = bandit->probabilities();
+        largest = std::max(largest, *std::max_element(p.begin(), p.end()));
+      }
+      EXPECT_LT(largest, 0.5);
+    }
+}
+
+std::vector<double> state_probabilities(Bandit& bandit, std::span<const uint8_t> state) {
+  BinaryReader in(state, "state");
+  bandit.load(in);
+  return bandit.probabilities();
+}
+
+TEST(Bandit, DrawsAsItsProbabilitiesSay) {
+  for (const BanditKind kind :
+       {BanditKind::kExp3A, BanditKind::kValue, BanditKind::kExp3G, BanditKind::kExp3}) {
+    SCOPED_TRACE(static_cast<int>(kind));
+    auto bandit = make_bandit(of(kind), 5);
+    Random random(11);
+    for (int t = 0; t < 40; ++t) {
+      const std::vector<uint32_t> arms = bandit->draw(2, random);
+      bandit->reward(arms, std::vector<double>{0.1 * arms[0], 0.1 * arms[1]});
+    }
+    const std::vector<double> p = bandit->probabilities();
+    std::vector<double> share(5, 0.0);
+    const int draws = 200000;
+    for (int t = 0; t < draws; ++t) share[bandit->draw(1, random)[0]] += 1.0 / draws;
+    for (size_t j = 0; j < 5; ++j) EXPECT_NEAR(share[j], p[j], 5 * std::sqrt(p[j] / draws));
+  }
+}
+
+// exp3 adds (g/A) * estimate to ln w of a drawn arm and nothing to the others. Over many draws of several
+// arms from the same state, the estimates must average to the rewards themselves.
+TEST(Bandit, EstimatesFromSeveralArmsAreRightOnAverage) {
+  const size_t arms = 6;
+  const double g = 0.05;
+  auto bandit = make_bandit(of(BanditKind::kExp3), arms);
+  BinaryWriter uneven;
+  uneven.put(std::vector<double>{0.0, 2.0, 1.0, 0.5, -1.0, 1.5});
+  const std::vector<double> paid = {0.3, 0.2, 0.5, 0.1, 0.4, 0.25};
+  const auto log_weights = [&](const std::vector<double>& p) {
+    std::vector<double> logs(arms);
+    for (size_t j = 0; j < arms; ++j) logs[j] = std::log((p[j] - g / arms) / (1 - g));
+    return logs;
+  };
+  for (const size_t count : {1, 3, 5}) {
+    Random random(29);
+    const int draws = 60000;
+    std::vector<double> mean(arms, 0.0);
+    std::vector<double> square(arms, 0.0);
+    for (int t = 0; t < draws; ++t) {
+      const std::vector<double> before = log_weights(state_probabilities(*bandit, uneven.bytes()));
+      const std::vector<uint32_t> drawn = bandit->draw(count, random);
+      std::vector<double> rewards;
+      for (const uint32_t arm : drawn) rewards.push_back(paid[arm]);
+      bandit->reward(drawn, rewards);
+      const std::vector<double> after = log_weights(bandit->probabilities());
+      uint32_t still = 0;  // an arm that was not drawn, whose ln w stays
+      while (std::find(drawn.begin(), drawn.end(), still) != drawn.end()) ++still;
+      const double start[] = {0.0, 2.0, 1.0, 0.5, -1.0, 1.5};
+      for (const uint32_t arm : drawn) {
+        const double gained = (after[arm] - after[still]) - (before[arm] - before[still]);
+        const double estimate = (gained + 0.01 * start[arm]) * arms / g;  // 0.01 of ln w is forgotten
+        mean[arm] += estimate / draws;
+        square[arm] += estimate * estimate / draws;
+      }
+    }
+    for (size_t j = 0; j < arms; ++j)
+      EXPECT_NEAR(mean[j], paid[j], 5 * std::sqrt(square[j] / draws)) << count << " arms, arm " << j;
+  }
+}
+
+// Against the formulas, written out without log space and prefix sums.
+TEST(Bandit, FollowsTheFormulas) {
+  const size_t arms = 4;
+  const std::vector<double> paid = {0.10, 0.05, 0.30, 0.02};
+  for (const BanditKind kind :
+       {BanditKind::kExp3A, BanditKind::kValue, BanditKind::kExp3G, BanditKind::kExp3, BanditKind::kExp3P}) {
+    SCOPED_TRACE(static_cast<int>(kind));
+    BanditOptions options = with_defaults(of(kind));
     options.horizon = 100;
-    const double a = options.confidence;
     auto bandit = make_bandit(options, arms);
-    std::vector<double> w(arms,
-                          kind == BanditKind::kExp3P ? std::exp(a * g / 3 * std::sqrt(100.0 / 4)) : 1.0);
+    const double g = options.exploration;
+    std::vector<double> w(arms, kind == BanditKind::kValue ? std::pow(4, 1 / options.temperature) : 1.0);
+    std::vector<double> seen;  // the rewards so far
     const auto probabilities = [&] {
       std::vector<double> p(arms);
-      for (size_t j = 0; j < arms; ++j) p[j] = (1 - g) * w[j] / sum(w) + g / 4;
+      for (size_t j = 0; j < arms; ++j) {
+        p[j] = (1 - g) * w[j] / sum(w);
+        p[j] += kind == BanditKind::kExp3G ? g / std::max(4.0, static_cast<double>(seen.size())) : g / 4;
+      }
+      const double all = sum(p);
+      for (double& value : p) value /= all;
       return p;
     };
-    for (const auto& [arm, reward] : paid) {
+    double most = 0;
+    double mean = 0;
+    double deviation = 0;
+    Random random(31);
+    for (int t = 0; t < 30; ++t) {
       const std::vector<double> p = probabilities();
-      bandit->reward(std::vector<uint32_t>{arm}, std::vector<double>{reward});
-      if (kind == BanditKind::kExp3P)
-        for (size_t j = 0; j < arms; ++j) {
-          const double estimate = j == arm ? reward / p[j] : 0;
-          w[j] *= std::exp(g / (3 * 4) * (estimate + a / (p[j] * std::sqrt(4 * 100.0))));
+      const std::vector<uint32_t> drawn = bandit->draw(1, random);
+      const uint32_t arm = drawn[0];
+      if (kind == BanditKind::kExp3G && t < 4) {
+        EXPECT_EQ(arm, static_cast<uint32_t>(t));
+      }
+      const double reward = paid[arm] * (1 + 0.1 * (t % 3));
+      bandit->reward(drawn, std::vector<double>{reward});
+      switch (kind) {
+        case BanditKind::kExp3:
+          w[arm] = std::pow(w[arm], 0.99) * std::exp(g / 4 * reward / p[arm]);
+          break;
+        case BanditKind::kExp3P:
+          w[arm] = std::pow(w[arm], 0.99) * std::exp(g / (3 * 4) * reward / p[arm]);
+          for (size_t j = 0; j < arms; ++j)
+            w[j] *= std::exp(g / (3 * 4) * options.confidence / (p[j] * std::sqrt(4 * 100.0)));
+          break;
+        case BanditKind::kExp3G:
+          w[arm] = std::min(4.0, std::pow(w[arm], 0.95) * std::exp(0.5 * reward));
+          break;
+        case BanditKind::kExp3A: {
+          const double advantage =
+              deviation > 0 ? std::clamp((reward - mean) / (2 * deviation), -1.0, 1.0) : 0.0;
+          const double step = std::clamp(options.rate / 4 * advantage / p[arm], -2.0, 2.0);
+          w[arm] = std::clamp(std::pow(w[arm], 0.95) * std::exp(step), 0.5, 2.0);
+          break;
         }
-      else
-        w[arm] *= std::exp((kind == BanditKind::kExp3 ? g / 4 : 0.5) * reward / p[arm]);
+        default: {
+          most = std::max(0.999 * most, reward);
+          const double value = options.temperature * std::log(w[arm]) / std::log(4);
+          w[arm] = std::pow(4, (value + options.rate * (reward / most - value)) / options.temperature);
+        }
+      }
+      // Both over all rewards so far, as long as they are few.
+      seen.push_back(reward);
+      const double n = static_cast<double>(seen.size());
+      deviation = (deviation * (n - 1) + std::abs(reward - mean)) / n;
+      mean = sum(seen) / n;
       const std::vector<double> expected = probabilities();
       const std::vector<double> actual = bandit->probabilities();
-      for (size_t j = 0; j < arms; ++j) EXPECT_NEAR(actual[j], expected[j], 1e-12);
+      for (size_t j = 0; j < arms; ++j) EXPECT_NEAR(actual[j], expected[j], 1e-9) << "pull " << t;
     }
   }
 }

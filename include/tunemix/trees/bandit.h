@@ -16,11 +16,11 @@ enum class BanditKind { kNone, kExp3A, kValue, kExp3G, kExp3, kExp3P, kUcb1, kUc
 
 struct BanditOptions {
   BanditKind kind = BanditKind::kValue;
-  double exploration = 0;     // g: the share of uniform draws (not ucb1, ucbv, random); 0: the rule's own
-  double rate = 0;            // eta of exp3g, A eta of exp3a, the step of value; 0: the rule's own
-  double temperature = 0.08;  // of value
-  double confidence = 2.0;    // a of exp3p
-  double horizon = 100000;    // T of exp3p: the pulls it is tuned for
+  double exploration = 0;   // g: the share of uniform draws (not ucb1, ucbv, random); 0: the rule's own
+  double rate = 0;          // eta of exp3g, A eta of exp3a, the step of value; 0: the rule's own
+  double temperature = 1;   // T of value
+  double confidence = 2.0;  // a of exp3p
+  double horizon = 100000;  // T of exp3p: the pulls it is tuned for
 };
 
 class Bandit {
@@ -50,6 +50,9 @@ BanditOptions with_defaults(BanditOptions options);
 
 // Throws InputError for kNone.
 std::unique_ptr<Bandit> make_bandit(const BanditOptions& options, size_t arms);
+
+// Whether the size of rewards does not matter to the rule, only their differences.
+bool learns_from_differences(BanditKind kind);
 
 // -ln sqrt(1 - edge^2), at most 1 (T&M figure 6).
 double bandit_reward(double edge);

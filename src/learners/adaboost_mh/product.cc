@@ -14,8 +14,11 @@ namespace {
 // the constant 1.
 class ProductLearner final : public RoundLearner {
  public:
-  ProductLearner(int terms, int passes, Searcher& searcher)
-      : terms_(static_cast<size_t>(terms)), passes_(static_cast<size_t>(passes)), searcher_(searcher) {}
+  ProductLearner(int terms, int passes, Pay pay, Searcher& searcher)
+      : terms_(static_cast<size_t>(terms)),
+        passes_(static_cast<size_t>(passes)),
+        pay_(pay),
+        searcher_(searcher) {}
 
   BoostRound fit(bool full, std::span<uint8_t> leaf) override {
     BoostRound round;
@@ -33,8 +36,9 @@ class ProductLearner final : public RoundLearner {
       toggle();  // `leaf` is now the product of the other terms
       const Documents documents = searcher_.root();
       const FoundCut found =
-          full ? searcher_.search_all(documents, leaf.data(), criterion, nullptr, nullptr).first
-               : searcher_.search(documents, leaf.data(), criterion);
+          full || !searcher_.has_bandit()
+              ? searcher_.search_all(documents, leaf.data(), criterion, nullptr, nullptr).first
+              : searcher_.search_drawn(documents, leaf.data(), criterion, pay_);
       if (first) set_votes(found.total, nullptr, round);  // the constant learner
       first = false;
       const double edge = found.found ? searcher_.edge(found, criterion) : 0;
@@ -70,6 +74,7 @@ class ProductLearner final : public RoundLearner {
 
   size_t terms_;
   size_t passes_;
+  Pay pay_;
   Searcher& searcher_;
 };
 
@@ -95,8 +100,8 @@ void xor_failing(const BinnedDataset& bins, const Cut& cut, std::span<uint8_t> l
 
 uint32_t label_mask(size_t labels) { return labels >= 32 ? ~0U : (1U << labels) - 1; }
 
-std::unique_ptr<RoundLearner> make_product_learner(int terms, int passes, Searcher& searcher) {
-  return std::make_unique<ProductLearner>(terms, passes, searcher);
+std::unique_ptr<RoundLearner> make_product_learner(int terms, int passes, Pay pay, Searcher& searcher) {
+  return std::make_unique<ProductLearner>(terms, passes, pay, searcher);
 }
 
 }  // namespace tunemix::trees

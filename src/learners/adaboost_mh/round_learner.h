@@ -20,8 +20,8 @@ class RoundLearner {
 
 RowKind rows_needed(const AdaBoostOptions& options);
 std::unique_ptr<RoundLearner> make_tree_learner(const AdaBoostOptions& options, Searcher& searcher);
-// A stump is a product of one term.
-std::unique_ptr<RoundLearner> make_product_learner(int terms, int passes, Searcher& searcher);
+// A stump is a product of one term. `pay` is what a bandit gets.
+std::unique_ptr<RoundLearner> make_product_learner(int terms, int passes, Pay pay, Searcher& searcher);
 
 // 0 or 1 where a document passes or fails the cut is xor-ed to `leaf`.
 void xor_failing(const BinnedDataset& bins, const Cut& cut, std::span<uint8_t> leaf, const Context& context);

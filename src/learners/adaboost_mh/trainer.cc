@@ -85,9 +85,11 @@ struct AdaBoostTrainer::Impl {
         std::make_unique<trees::Searcher>(*bins, cuts(), *weights, trees::rows_needed(options), bandit.get(),
                                           static_cast<size_t>(options.arms_per_pull), &random, ctx);
     const int terms = options.base == BaseLearner::kStump ? 1 : options.terms;
+    // The papers' bandits are paid as in T&M's figure 6; what a term adds tells the others more.
+    const trees::Pay pay = learns_from_differences(options.bandit) ? trees::Pay::kGain : trees::Pay::kEdge;
     learner = options.base == BaseLearner::kTree
                   ? trees::make_tree_learner(options, *searcher)
-                  : trees::make_product_learner(terms, options.passes, *searcher);
+                  : trees::make_product_learner(terms, options.passes, pay, *searcher);
     leaf.resize(data.documents());
   }
 

@@ -1,0 +1,68 @@
+#include "trees/gain_scale.h"
+
+#include <gtest/gtest.h>
+
+#include "tunemix/core/random.h"
+
+namespace tunemix::trees {
+namespace {
+
+TEST(GainScale, RewardsKeepTheirSizeAsGainsShrink) {
+  GainScale scale;
+  Random random(3);
+  double gain = 1e9;
+  double early = 0;
+  double late = 0;
+  for (int t = 0; t < 20000; ++t) {
+    const double reward = scale.reward(gain * random.uniform(), 1000, 1000);
+    ASSERT_GE(reward, 0);
+    ASSERT_LE(reward, 1);
+    if (t >= 1000 && t < 2000) early += reward / 1000;
+    if (t >= 19000) late += reward / 1000;
+    gain *= 0.9995;
+  }
+  EXPECT_LT(gain, 1e5);
+  // The mean of uniform gains is 0.5; twice their 0.9-quantile is 1.8.
+  EXPECT_NEAR(early, 0.5 / 1.8, 0.03);
+  EXPECT_NEAR(late, 0.5 / 1.8, 0.03);
+}
+
+TEST(GainScale, SmallLeavesAreMeasuredAmongThemselves) {
+  GainScale scale;
+  double root = 0;
+  double leaf = 0;
+  for (int t = 0; t < 2000; ++t) {
+    root = scale.reward(100 + t % 7, 1024, 1024);
+    leaf = scale.reward(1 + 0.01 * (t % 7), 16, 1024);
+  }
+  EXPECT_GT(leaf, 0.8 * root);
+}
+
+TEST(GainScale, NothingGainedIsNothingPaid) {
+  GainScale scale;
+  EXPECT_EQ(scale.reward(0, 10, 10), 0);
+  EXPECT_EQ(scale.reward(-1e-9, 10, 10), 0);
+  EXPECT_GT(scale.reward(1e-9, 10, 10), 0);
+  EXPECT_GT(scale.reward(1, 0, 10), 0) << "no documents are the smallest leaf";
+}
+
+TEST(GainScale, GoesOnAfterSaveAndLoadAsBefore) {
+  GainScale one;
+  Random random(5);
+  for (int t = 0; t < 100; ++t) one.reward(random.uniform(), 1 + random.below(1000), 1000);
+  BinaryWriter out;
+  one.save(out);
+  GainScale two;
+  BinaryReader in(out.bytes(), "state");
+  two.load(in);
+  for (int t = 0; t < 100; ++t) {
+    const double gain = random.uniform();
+    const size_t documents = 1 + random.below(1000);
+    EXPECT_EQ(one.reward(gain, documents, 1000), two.reward(gain, documents, 1000));
+  }
+  BinaryReader truncated(out.bytes().first(20), "state");
+  EXPECT_THROW(two.load(truncated), InputError);
+}
+
+}  // namespace
+}  // namespace tunemix::trees
