@@ -75,6 +75,7 @@ double score_row(const Shape& shape, const double* unscaled, const float* row, d
 
 LinearModel::LinearModel(std::string type, Shape shape, Scaling scaling, std::vector<Solution> solutions)
     : type_(std::move(type)), shape_(shape), scaling_(std::move(scaling)), solutions_(std::move(solutions)) {
+  require(!solutions_.empty(), "a linear model without points");
   require(scaling_.shift.size() == shape_.features && scaling_.factor.size() == shape_.features,
           "a scaling does not fit the features");
   for (const Solution& solution : solutions_)
@@ -122,7 +123,6 @@ Facts LinearModel::facts() const {
 // By the size of the weights of scaled features, at the last point.
 std::vector<double> LinearModel::importance() const {
   std::vector<double> shares(features(), 0.0);
-  if (solutions_.empty()) return {};
   const std::vector<double>& w = solutions_.back().parameters;
   double sum = 0;
   for (size_t u = 0; u < shape_.units(); ++u)
@@ -162,6 +162,7 @@ std::unique_ptr<Model> LinearModel::load(BinaryReader& in) {
       shape.hidden > 100000)
     in.fail("the scaling does not fit the features");
   std::vector<Solution> solutions(in.get_count(1));
+  if (solutions.empty()) in.fail("it has no points");
   for (Solution& solution : solutions) {
     solution.point.length = in.get<int64_t>();
     solution.point.label = in.get_string();
@@ -189,6 +190,7 @@ LearnerEntry linear_entry(const LinearEntry& about,
 }
 
 std::vector<Point> path_points(const std::string& option, std::span<const double> values) {
+  if (values.empty()) throw_input("{} is an empty list; expected at least one number", option);
   std::vector<Point> points;
   for (const double value : values) points.push_back({0, fmt::format("{}={}", option, value)});
   return points;

@@ -94,6 +94,8 @@ double RankingProblem::operator()(std::span<const double> parameters, double l2,
       double& g = gradient[u * shape_.features + j];
       g = (g - gradient[shape_.intercepts() + u] * scaling_.shift[j]) * scaling_.factor[j];
     }
+  // No ranking depends on it; its sum is rounding alone.
+  if (shape_.hidden == 0) gradient[shape_.intercepts()] = 0;
   for (size_t i = 0; i < gradient.size(); ++i) {
     value += l2 / 2 * parameters[i] * parameters[i];
     gradient[i] += l2 * parameters[i];

@@ -94,7 +94,7 @@ LinearModel train_regression(const TrainingData& data, const RegressionOptions& 
 
 LearnerEntry linear_regression_learner() {
   LearnerEntry entry = linear_entry(
-      {"linear_regression", "LR", "least squares of the label with a ridge, for a path of ridges",
+      {"linear_regression", "LR", "Least squares of the label with a ridge, for a path of ridges.",
        "Hoerl and Kennard, Ridge regression, Technometrics 1970"},
       [](const TrainingRequest& request, const Context& context) {
         return train_regression(request.data, parse_settings(regression_options(), request.settings),

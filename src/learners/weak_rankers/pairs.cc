@@ -233,7 +233,7 @@ LearnerEntry pair_learner(const std::string& type) {
 LearnerEntry rankboost_learner() {
   LearnerEntry entry = pair_learner<RankBoost>("rankboost");
   entry.row = "RB";
-  entry.doc = "steps boosted by the exponential loss over pairs";
+  entry.doc = "Thresholds of features, boosted by the exponential loss over pairs.";
   entry.citation =
       "Freund, Iyer, Schapire and Singer, An efficient boosting algorithm for combining "
       "preferences, JMLR 2003";
@@ -243,7 +243,7 @@ LearnerEntry rankboost_learner() {
 LearnerEntry frank_learner() {
   LearnerEntry entry = pair_learner<FRank>("frank");
   entry.row = "FR";
-  entry.doc = "steps boosted by the fidelity loss over pairs";
+  entry.doc = "Thresholds of features, boosted by the fidelity loss over pairs.";
   entry.citation = "Tsai et al., FRank: a ranking method with fidelity loss, SIGIR 2007";
   return entry;
 }
