@@ -4,22 +4,13 @@
 #include <cmath>
 
 #include "learners/portable_math.h"
+#include "learners/ranker_kernels.h"
 #include "tunemix/core/hash.h"
 
 namespace tunemix::linear {
 namespace {
 
 constexpr size_t kBlock = 1024;  // documents scored together
-constexpr size_t kLanes = 8;     // independent sums of a product of rows
-
-double dot(const double* w, const float* x, size_t n) {
-  double sum[kLanes] = {};
-  size_t j = 0;
-  for (; j + kLanes <= n; j += kLanes)
-    for (size_t k = 0; k < kLanes; ++k) sum[k] += w[j + k] * static_cast<double>(x[j + k]);
-  for (size_t k = 0; j + k < n; ++k) sum[k] += w[j + k] * static_cast<double>(x[j + k]);
-  return ((sum[0] + sum[4]) + (sum[1] + sum[5])) + ((sum[2] + sum[6]) + (sum[3] + sum[7]));
-}
 
 bool all_finite(std::span<const double> values) {
   return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
@@ -61,6 +52,7 @@ std::vector<double> unscale(const Shape& shape, const Scaling& scaling, std::spa
 }
 
 double score_row(const Shape& shape, const double* unscaled, const float* row, double* activations) {
+  const auto dot = ranker_kernels().dot;
   const double* intercepts = unscaled + shape.intercepts();
   if (shape.hidden == 0) return dot(unscaled, row, shape.features) + intercepts[0];
   const double* outputs = unscaled + shape.outputs();
