@@ -194,7 +194,7 @@ LinearModel train_ascent(const TrainingData& data, const AscentOptions& options,
 
 LearnerEntry best_feature_learner() {
   LearnerEntry entry = linear_entry(
-      {"best_feature", "BF", "the single feature, upwards or downwards, with the best training NDCG@10",
+      {"best_feature", "BF", "The single feature, upwards or downwards, with the best training NDCG@10.",
        "the simplest baseline of Chapelle and Chang, Yahoo! learning to rank challenge overview, JMLR 2011"},
       [](const TrainingRequest& request, const Context& context) {
         return train_best_feature(request.data, context);
@@ -208,7 +208,7 @@ LearnerEntry best_feature_learner() {
 LearnerEntry coordinate_ascent_learner() {
   LearnerEntry entry = linear_entry(
       {"coordinate_ascent", "CA",
-       "linear ranker whose weights are raised one by one to the best training NDCG@10",
+       "A linear ranker whose weights are raised one by one to the best training NDCG@10.",
        "Metzler and Croft, Linear feature-based models for information retrieval, Information Retrieval "
        "2007"},
       [](const TrainingRequest& request, const Context& context) {

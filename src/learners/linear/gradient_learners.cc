@@ -132,7 +132,7 @@ LearnerEntry net_learner(const LinearEntry& about, Loss loss, bool pairs,
 
 LearnerEntry ranksvm_learner() {
   LearnerEntry entry = linear_entry(
-      {"ranksvm", "RS", "linear ranker with the squared hinge loss over pairs, for a path of C",
+      {"ranksvm", "RS", "A linear ranker with the squared hinge loss over pairs, for a path of C.",
        "Joachims, Optimizing search engines using clickthrough data, KDD 2002"},
       [](const TrainingRequest& request, const Context& context) {
         return train_ranksvm(request.data, parse_settings(ranksvm_options(), request.settings), context);
@@ -146,7 +146,7 @@ LearnerEntry ranksvm_learner() {
 
 LearnerEntry ranknet_learner() {
   static const OptionTable<NetOptions> table = net_options(true);
-  return net_learner({"ranknet", "RN", "linear ranker or small network with the logistic loss over pairs",
+  return net_learner({"ranknet", "RN", "A linear ranker or small network with the logistic loss over pairs.",
                       "Burges et al., Learning to rank using gradient descent, ICML 2005"},
                      pair_logistic_loss, true, table);
 }
@@ -154,7 +154,7 @@ LearnerEntry ranknet_learner() {
 LearnerEntry listnet_learner() {
   static const OptionTable<NetOptions> table = net_options(false);
   return net_learner(
-      {"listnet", "LN", "linear ranker or small network with the cross-entropy of the chances to be first",
+      {"listnet", "LN", "A linear ranker or small network with the cross-entropy of the chances to be first.",
        "Cao et al., Learning to rank: from pairwise approach to listwise approach, ICML 2007"},
       list_entropy_loss, false, table);
 }

@@ -4,16 +4,13 @@
 #include <array>
 
 #include "learners/portable_math.h"
+#include "learners/ranker_kernels.h"
 
 namespace tunemix::linear {
 namespace {
 
-constexpr size_t kLanes = 8;
+constexpr size_t kLanes = RankerKernels::kLanes;
 constexpr size_t kMostLabels = 32;
-
-double sum_of_lanes(const double* v) {
-  return ((v[0] + v[4]) + (v[1] + v[5])) + ((v[2] + v[6]) + (v[3] + v[7]));
-}
 
 }  // namespace
 
@@ -93,24 +90,16 @@ double pair_logistic_loss(std::span<const double> scores, std::span<const int32_
     if (i == end)
       while (end < n && labels[end] == labels[i]) ++end;
     if (end == n) break;  // no worse document is left
-    const double mine = e[i];
-    double pull[kLanes] = {};
+    double pull = 0;
     for (size_t chunk = end; chunk < n; chunk += kFlush) {
-      double product[kLanes] = {1, 1, 1, 1, 1, 1, 1, 1};
-      for (size_t j = chunk; j < std::min(n, chunk + kFlush); j += kLanes)
-        for (size_t k = 0; k < kLanes; ++k) {
-          const double other = e[j + k];
-          const double r = std::min(mine, other) / std::max(mine, other);
-          const double share = 1 / (1 + r);
-          const double lambda = mine > other ? r * share : share;  // 1 / (1 + exp(s_i - s_j))
-          product[k] *= 1 + r;
-          pull[k] += lambda;
-          g[j + k] += lambda;
-        }
-      for (const double p : product) loss += portable_log(p);
+      const size_t count = (std::min(n - chunk, kFlush) + kLanes - 1) / kLanes * kLanes;
+      double products[kLanes];
+      std::fill_n(products, kLanes, 1.0);
+      pull += ranker_kernels().logistic_pairs(e[i], e.data() + chunk, count, g.data() + chunk, products);
+      for (const double p : products) loss += portable_log(p);
     }
     for (size_t j = end; j < n; ++j) loss += std::max(0.0, scores[j] - scores[i]);
-    g[i] -= sum_of_lanes(pull);
+    g[i] -= pull;
   }
   std::copy_n(g.begin(), n, gradient.begin());
   return loss;

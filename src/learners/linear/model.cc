@@ -4,22 +4,13 @@
 #include <cmath>
 
 #include "learners/portable_math.h"
+#include "learners/ranker_kernels.h"
 #include "tunemix/core/hash.h"
 
 namespace tunemix::linear {
 namespace {
 
 constexpr size_t kBlock = 1024;  // documents scored together
-constexpr size_t kLanes = 8;     // independent sums of a product of rows
-
-double dot(const double* w, const float* x, size_t n) {
-  double sum[kLanes] = {};
-  size_t j = 0;
-  for (; j + kLanes <= n; j += kLanes)
-    for (size_t k = 0; k < kLanes; ++k) sum[k] += w[j + k] * static_cast<double>(x[j + k]);
-  for (size_t k = 0; j + k < n; ++k) sum[k] += w[j + k] * static_cast<double>(x[j + k]);
-  return ((sum[0] + sum[4]) + (sum[1] + sum[5])) + ((sum[2] + sum[6]) + (sum[3] + sum[7]));
-}
 
 bool all_finite(std::span<const double> values) {
   return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
@@ -61,6 +52,7 @@ std::vector<double> unscale(const Shape& shape, const Scaling& scaling, std::spa
 }
 
 double score_row(const Shape& shape, const double* unscaled, const float* row, double* activations) {
+  const auto dot = ranker_kernels().dot;
   const double* intercepts = unscaled + shape.intercepts();
   if (shape.hidden == 0) return dot(unscaled, row, shape.features) + intercepts[0];
   const double* outputs = unscaled + shape.outputs();
@@ -75,6 +67,7 @@ double score_row(const Shape& shape, const double* unscaled, const float* row, d
 
 LinearModel::LinearModel(std::string type, Shape shape, Scaling scaling, std::vector<Solution> solutions)
     : type_(std::move(type)), shape_(shape), scaling_(std::move(scaling)), solutions_(std::move(solutions)) {
+  require(!solutions_.empty(), "a linear model without points");
   require(scaling_.shift.size() == shape_.features && scaling_.factor.size() == shape_.features,
           "a scaling does not fit the features");
   for (const Solution& solution : solutions_)
@@ -122,7 +115,6 @@ Facts LinearModel::facts() const {
 // By the size of the weights of scaled features, at the last point.
 std::vector<double> LinearModel::importance() const {
   std::vector<double> shares(features(), 0.0);
-  if (solutions_.empty()) return {};
   const std::vector<double>& w = solutions_.back().parameters;
   double sum = 0;
   for (size_t u = 0; u < shape_.units(); ++u)
@@ -162,6 +154,7 @@ std::unique_ptr<Model> LinearModel::load(BinaryReader& in) {
       shape.hidden > 100000)
     in.fail("the scaling does not fit the features");
   std::vector<Solution> solutions(in.get_count(1));
+  if (solutions.empty()) in.fail("it has no points");
   for (Solution& solution : solutions) {
     solution.point.length = in.get<int64_t>();
     solution.point.label = in.get_string();
@@ -189,6 +182,7 @@ LearnerEntry linear_entry(const LinearEntry& about,
 }
 
 std::vector<Point> path_points(const std::string& option, std::span<const double> values) {
+  if (values.empty()) throw_input("{} is an empty list; expected at least one number", option);
   std::vector<Point> points;
   for (const double value : values) points.push_back({0, fmt::format("{}={}", option, value)});
   return points;

@@ -2,16 +2,13 @@
 
 #include <algorithm>
 
+#include "learners/ranker_kernels.h"
+
 namespace tunemix::linear {
 namespace {
 
 constexpr size_t kSmallestBlock = 512;  // documents
 constexpr size_t kMostBlocks = 64;
-
-// sum[j] += a x[j]
-void add_row(double a, const float* x, size_t n, double* sum) {
-  for (size_t j = 0; j < n; ++j) sum[j] += a * static_cast<double>(x[j]);
-}
 
 }  // namespace
 
@@ -42,6 +39,7 @@ void RankingProblem::add_block(size_t block, const double* unscaled, double* sum
   const size_t d = shape_.features;
   const size_t H = shape_.hidden;
   const double* outputs = unscaled + shape_.outputs();
+  const auto add_row = ranker_kernels().add_row;
   LossScratch scratch;
   std::vector<double> scores, gradient, activations;
   for (size_t q = blocks_[block]; q < blocks_[block + 1]; ++q) {
@@ -94,6 +92,8 @@ double RankingProblem::operator()(std::span<const double> parameters, double l2,
       double& g = gradient[u * shape_.features + j];
       g = (g - gradient[shape_.intercepts() + u] * scaling_.shift[j]) * scaling_.factor[j];
     }
+  // No ranking depends on it; its sum is rounding alone.
+  if (shape_.hidden == 0) gradient[shape_.intercepts()] = 0;
   for (size_t i = 0; i < gradient.size(); ++i) {
     value += l2 / 2 * parameters[i] * parameters[i];
     gradient[i] += l2 * parameters[i];

@@ -4,6 +4,7 @@
 
 #include "learners/linear/learners.h"
 #include "learners/linear/model.h"
+#include "learners/ranker_kernels.h"
 
 namespace tunemix {
 namespace {
@@ -35,13 +36,8 @@ struct Moments {
   explicit Moments(size_t d) : squares(d * d, 0.0), products(d, 0.0) {}
   void add(const std::vector<double>& z, double y) {
     const size_t d = z.size();
-    for (size_t j = 0; j < d; ++j) {
-      const double a = z[j];
-      if (a == 0) continue;
-      double* row = squares.data() + j * d;
-      for (size_t k = j; k < d; ++k) row[k] += a * z[k];
-      products[j] += a * y;
-    }
+    ranker_kernels().add_square(z.data(), d, squares.data());
+    for (size_t j = 0; j < d; ++j) products[j] += z[j] * y;
   }
   void add(const Moments& other) {
     for (size_t i = 0; i < squares.size(); ++i) squares[i] += other.squares[i];
@@ -94,7 +90,7 @@ LinearModel train_regression(const TrainingData& data, const RegressionOptions& 
 
 LearnerEntry linear_regression_learner() {
   LearnerEntry entry = linear_entry(
-      {"linear_regression", "LR", "least squares of the label with a ridge, for a path of ridges",
+      {"linear_regression", "LR", "Least squares of the label with a ridge, for a path of ridges.",
        "Hoerl and Kennard, Ridge regression, Technometrics 1970"},
       [](const TrainingRequest& request, const Context& context) {
         return train_regression(request.data, parse_settings(regression_options(), request.settings),

@@ -120,7 +120,7 @@ LearnerEntry adarank_learner() {
   LearnerEntry entry;
   entry.type = entry.family = "adarank";
   entry.row = "AR";
-  entry.doc = "features boosted by the NDCG@10 of queries";
+  entry.doc = "Features, boosted by the NDCG@10 of queries.";
   entry.citation = "Xu and Li, AdaRank: a boosting algorithm for information retrieval, SIGIR 2007";
   describe_options(entry, adarank_options(), {{"round", OptionRole::kLength}});
   weak::complete_entry(entry, [](const TrainingRequest& request, const Context& context) {

@@ -85,7 +85,7 @@ std::vector<ScoreMatrix> WeakRankerModel::score(const Dataset& data, std::span<c
 std::unique_ptr<Model> WeakRankerModel::keep(std::span<const size_t> points) const {
   std::vector<int64_t> lengths;
   for (const size_t p : points) lengths.push_back(lengths_[p]);
-  const size_t needed = points.empty() ? 0 : rounds(points.back());
+  const size_t needed = rounds(points.back());
   return std::make_unique<WeakRankerModel>(
       type_, features_, std::move(lengths),
       std::vector<WeakRanker>(rankers_.begin(), rankers_.begin() + static_cast<std::ptrdiff_t>(needed)));
@@ -116,8 +116,8 @@ std::unique_ptr<Model> WeakRankerModel::load(BinaryReader& in) {
   std::string type = in.get_string();
   const size_t features = in.get<uint64_t>();
   auto lengths = in.get_vector<int64_t>();
-  if (!std::is_sorted(lengths.begin(), lengths.end()) || (!lengths.empty() && lengths.front() < 0))
-    in.fail("lengths that do not ascend");
+  if (lengths.empty() || !std::is_sorted(lengths.begin(), lengths.end()) || lengths.front() < 0)
+    in.fail("its lengths do not ascend");
   std::vector<WeakRanker> rankers = load_rankers(in, features);
   return std::make_unique<WeakRankerModel>(std::move(type), features, std::move(lengths), std::move(rankers));
 }

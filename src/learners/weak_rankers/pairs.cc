@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "learners/portable_math.h"
+#include "learners/ranker_kernels.h"
 #include "learners/ranking_data.h"
 #include "learners/weak_rankers/boosting.h"
 #include "learners/weak_rankers/learners.h"
@@ -15,7 +16,7 @@ namespace {
 using weak::StepSearch;
 using weak::WeakRanker;
 
-constexpr size_t kLanes = 8;
+constexpr size_t kLanes = RankerKernels::kLanes;
 constexpr size_t kQueries = 16;  // of one task
 
 struct PairOptions {
@@ -149,8 +150,6 @@ class FRank : public PairMethod {
     return ranker;
   }
 
-  void add(const WeakRanker& ranker) override { PairMethod::add(ranker); }
-
  private:
   static constexpr double kSmoothing = 1e-4;  // keeps the weight of a step finite that puts nothing wrong
 
@@ -170,15 +169,8 @@ class FRank : public PairMethod {
       if (i == end)
         while (end < n && labels[end] == labels[i]) ++end;
       if (end == n) break;
-      double sums[kLanes] = {};
-      for (size_t j = end; j < n; j += kLanes)
-        for (size_t k = 0; k < kLanes; ++k) {
-          const double p = e[i] / (e[i] + e[j + k]);
-          const double w = std::sqrt(p) * (1 - p);
-          sums[k] += w;
-          worse[j + k] += w;
-        }
-      for (const double sum : sums) better[i] += sum;
+      const size_t count = (n - end + kLanes - 1) / kLanes * kLanes;
+      better[i] = ranker_kernels().fidelity_pairs(e[i], e.data() + end, count, worse.data() + end);
     }
   }
 
@@ -233,7 +225,7 @@ LearnerEntry pair_learner(const std::string& type) {
 LearnerEntry rankboost_learner() {
   LearnerEntry entry = pair_learner<RankBoost>("rankboost");
   entry.row = "RB";
-  entry.doc = "steps boosted by the exponential loss over pairs";
+  entry.doc = "Thresholds of features, boosted by the exponential loss over pairs.";
   entry.citation =
       "Freund, Iyer, Schapire and Singer, An efficient boosting algorithm for combining "
       "preferences, JMLR 2003";
@@ -243,7 +235,7 @@ LearnerEntry rankboost_learner() {
 LearnerEntry frank_learner() {
   LearnerEntry entry = pair_learner<FRank>("frank");
   entry.row = "FR";
-  entry.doc = "steps boosted by the fidelity loss over pairs";
+  entry.doc = "Thresholds of features, boosted by the fidelity loss over pairs.";
   entry.citation = "Tsai et al., FRank: a ranking method with fidelity loss, SIGIR 2007";
   return entry;
 }

@@ -1,0 +1,67 @@
+#include "learners/ranker_kernels.h"
+
+namespace tunemix::TUNEMIX_SET {
+namespace {
+
+constexpr size_t kLanes = RankerKernels::kLanes;
+
+double sum_of_lanes(const double* v) {
+  return ((v[0] + v[4]) + (v[1] + v[5])) + ((v[2] + v[6]) + (v[3] + v[7]));
+}
+
+double dot(const double* w, const float* x, size_t n) {
+  double sum[kLanes] = {};
+  size_t j = 0;
+  for (; j + kLanes <= n; j += kLanes)
+    for (size_t k = 0; k < kLanes; ++k) sum[k] += w[j + k] * static_cast<double>(x[j + k]);
+  for (size_t k = 0; j + k < n; ++k) sum[k] += w[j + k] * static_cast<double>(x[j + k]);
+  return sum_of_lanes(sum);
+}
+
+void add_row(double a, const float* x, size_t n, double* sum) {
+  for (size_t j = 0; j < n; ++j) sum[j] += a * static_cast<double>(x[j]);
+}
+
+void add_square(const double* z, size_t d, double* sums) {
+  for (size_t j = 0; j < d; ++j) {
+    const double a = z[j];
+    double* row = sums + j * d;
+    for (size_t k = j; k < d; ++k) row[k] += a * z[k];
+  }
+}
+
+double logistic_pairs(double mine, const double* others, size_t n, double* weights, double* products) {
+  double sum[kLanes] = {};
+  double product[kLanes];
+  for (size_t k = 0; k < kLanes; ++k) product[k] = products[k];
+  for (size_t j = 0; j < n; j += kLanes)
+    for (size_t k = 0; k < kLanes; ++k) {
+      const double other = others[j + k];
+      const double r = (mine < other ? mine : other) / (mine < other ? other : mine);
+      const double share = 1 / (1 + r);
+      const double weight = mine > other ? r * share : share;
+      product[k] *= 1 + r;
+      sum[k] += weight;
+      weights[j + k] += weight;
+    }
+  for (size_t k = 0; k < kLanes; ++k) products[k] = product[k];
+  return sum_of_lanes(sum);
+}
+
+double fidelity_pairs(double mine, const double* others, size_t n, double* weights) {
+  double sum[kLanes] = {};
+  for (size_t j = 0; j < n; j += kLanes)
+    for (size_t k = 0; k < kLanes; ++k) {
+      const double p = mine / (mine + others[j + k]);
+      const double weight = __builtin_sqrt(p) * (1 - p);
+      sum[k] += weight;
+      weights[j + k] += weight;
+    }
+  return sum_of_lanes(sum);
+}
+
+}  // namespace
+
+const RankerKernels ranker_kernels_table = {dot, add_row, add_square, logistic_pairs, fidelity_pairs};
+
+}  // namespace tunemix::TUNEMIX_SET
