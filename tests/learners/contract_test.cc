@@ -227,7 +227,7 @@ TEST_P(Contract, ImportanceIsAShareOfEachFeature) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Registry, Contract, testing::ValuesIn(trained_types()),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& tested) { return tested.param; });
 
 }  // namespace
 }  // namespace tunemix
