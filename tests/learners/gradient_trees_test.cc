@@ -326,7 +326,7 @@ TEST(TreeGrower, EqualsThePlainTreeCutForCut) {
           words[i] = raw_word(static_cast<float>(random.normal() - data.labels()[i]),
                               static_cast<float>(random.uniform()));
         const WordScale scale = {1e5F, 1e5F};
-        pack_words(words.data(), 0, words.size(), scale.gradient, scale.hessian);
+        gradient_kernels().pack_words(words.data(), 0, words.size(), scale.gradient, scale.hessian);
         GrowthOptions options;
         options.leaves = 12;
         options.depth = depth;

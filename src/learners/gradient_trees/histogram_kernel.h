@@ -14,46 +14,41 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/simd.h"
+
 namespace tunemix::trees {
 
 constexpr size_t kOpenStride = 256 + 8;
 constexpr size_t kCutLanes = 16;
-
-// out[k] = words[index[k]].
-void gather_words(const uint64_t* words, const uint32_t* index, size_t count, uint64_t* out);
-
-// The bins of some tiles of a panel, a tile after the other, for documents index[k], or first + k without an
-// index: out[t * stride + k * 8] are the 8 bytes of tile t and document k. Tiles lie next to each other in a
-// row of `width` bytes a document.
-void gather_tiles(const uint8_t* rows, size_t width, size_t tiles, const uint32_t* index, size_t first,
-                  size_t count, size_t stride, uint8_t* out);
-
-// open[8 columns] += words[k] in the bins tile[k * 8 .. k * 8 + 8).
-void add_tile(const uint64_t* words, const uint8_t* tile, size_t count, uint64_t* open);
-
-// The same for one column, the bin of document index[k], or first + k.
-void add_column(const uint64_t* words, const uint8_t* column, const uint32_t* index, size_t first,
-                size_t count, uint64_t* open);
-
-// Cumulates `bins` words of an open histogram into `kept`, filled up to `padded` words; zeros stay behind.
-void take_cumulative(uint64_t* open, size_t bins, size_t padded, uint64_t* kept);
-
-// rest -= part.
-void subtract_words(uint64_t* rest, const uint64_t* part, size_t count);
 
 struct CutRule {
   float l2 = 0;     // in units of the hessian
   float least = 1;  // least hessian on each side, in units
 };
 
-// GL^2 / (HL + l2) + GR^2 / (HR + l2) in units; the plain version of what best_cut computes in vectors.
-float cut_value(int32_t below_gradient, int32_t below_hessian, int32_t above_gradient, int32_t above_hessian,
-                float l2);
-
-// The bin after which the cut is best, the lowest of equal ones; -1 where no cut keeps the rule.
-int best_cut(const uint64_t* kept, size_t padded, uint64_t total, const CutRule& rule);
-
-// Packs raw words of documents first..first+count in place, rounding down after adding an even offset.
-void pack_words(uint64_t* words, size_t first, size_t count, float gradient_scale, float hessian_scale);
+struct GradientKernels {
+  // out[k] = words[index[k]].
+  void (*gather_words)(const uint64_t* words, const uint32_t* index, size_t count, uint64_t* out);
+  // The bins of some tiles of a panel, a tile after the other, for documents index[k], or first + k without
+  // an index: out[t * stride + k * 8] are the 8 bytes of tile t and document k. Tiles lie next to each other
+  // in a row of `width` bytes a document.
+  void (*gather_tiles)(const uint8_t* rows, size_t width, size_t tiles, const uint32_t* index, size_t first,
+                       size_t count, size_t stride, uint8_t* out);
+  // open[8 columns] += words[k] in the bins tile[k * 8 .. k * 8 + 8).
+  void (*add_tile)(const uint64_t* words, const uint8_t* tile, size_t count, uint64_t* open);
+  // The same for one column, the bin of document index[k], or first + k.
+  void (*add_column)(const uint64_t* words, const uint8_t* column, const uint32_t* index, size_t first,
+                     size_t count, uint64_t* open);
+  // Cumulates `bins` words of an open histogram into `kept`, filled up to `padded` words; zeros stay behind.
+  void (*take_cumulative)(uint64_t* open, size_t bins, size_t padded, uint64_t* kept);
+  // rest -= part.
+  void (*subtract_words)(uint64_t* rest, const uint64_t* part, size_t count);
+  // The bin after which GL^2 / (HL + l2) + GR^2 / (HR + l2) is highest, the lowest of equal ones; -1 where no
+  // cut keeps the rule.
+  int (*best_cut)(const uint64_t* kept, size_t padded, uint64_t total, const CutRule& rule);
+  // Packs raw words of documents first..first+count in place, rounding down after adding an even offset.
+  void (*pack_words)(uint64_t* words, size_t first, size_t count, float gradient_scale, float hessian_scale);
+};
+TUNEMIX_KERNELS(GradientKernels, gradient_kernels)
 
 }  // namespace tunemix::trees

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/simd.h"
+
 namespace tunemix::trees {
 
 constexpr size_t kPairLanes = 16;  // arrays below have room for a multiple of it
@@ -31,10 +33,13 @@ struct LambdaSums {
   float hessian = 0;
   float size = 0;  // sum of |lambda| of the pairs
 };
-LambdaSums add_lambdas(const LambdaPairs& pairs, const RankedDocuments& others, size_t first);
 
-// rank[i]: how many scores are above score i, or equal and before it. Reads and writes whole multiples of
-// kPairLanes. Quadratic, and still the fastest way for some hundred documents.
-void count_ranks(const float* scores, size_t count, int32_t* rank);
+struct LambdaKernels {
+  LambdaSums (*add_lambdas)(const LambdaPairs& pairs, const RankedDocuments& others, size_t first);
+  // rank[i]: how many scores are above score i, or equal and before it. Reads and writes whole multiples of
+  // kPairLanes. Quadratic, and still the fastest way for some hundred documents.
+  void (*count_ranks)(const float* scores, size_t count, int32_t* rank);
+};
+TUNEMIX_KERNELS(LambdaKernels, lambda_kernels)
 
 }  // namespace tunemix::trees

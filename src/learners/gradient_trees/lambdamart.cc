@@ -115,8 +115,8 @@ class LambdaMart final : public Objective {
       pairs.gain = all.gain[r];
       pairs.discount = discounts_[r];
       const bool is_lowest = all.gain[r] == lowest;
-      const LambdaSums sums =
-          is_lowest ? add_lambdas(pairs, relevant, relevant_above) : add_lambdas(pairs, all, r + 1);
+      const LambdaSums sums = is_lowest ? kernels_.add_lambdas(pairs, relevant, relevant_above)
+                                        : kernels_.add_lambdas(pairs, all, r + 1);
       if (!is_lowest) ++relevant_above;
       all.gradient[r] += sums.gradient;
       all.hessian[r] += sums.hessian;
@@ -132,6 +132,7 @@ class LambdaMart final : public Objective {
       words[first + i] = raw_word(all.gradient[rank[i]] * factor, all.hessian[rank[i]] * factor);
   }
 
+  const LambdaKernels& kernels_ = lambda_kernels();
   const TreeOptions& options_;
   const TrainingData& data_;
   const Context& context_;

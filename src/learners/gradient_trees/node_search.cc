@@ -67,17 +67,17 @@ void NodeSearch::add_documents(const uint64_t* words, const NodeDocuments& docum
     const uint32_t* index = documents.index == nullptr ? nullptr : documents.index + begin;
     const uint64_t* block = words + begin;
     if (index != nullptr) {
-      gather_words(words, index, count, own.words.data());
+      kernels_.gather_words(words, index, count, own.words.data());
       block = own.words.data();
     }
     for (size_t first = first_tile; first < last_tile;) {
       const size_t last = std::min(last_tile, (first / kTilesOfPanel + 1) * kTilesOfPanel);
-      gather_tiles(bins_.column(first * 8), bins_.width(first * 8), last - first, index, begin, count,
-                   kTileStride, own.tiles.data());
+      kernels_.gather_tiles(bins_.column(first * 8), bins_.width(first * 8), last - first, index, begin,
+                            count, kTileStride, own.tiles.data());
       for (size_t t = first; t < last; ++t)
         if (tile_used_[t] != 0)
-          add_tile(block, own.tiles.data() + (t - first) * kTileStride, count,
-                   open_.data() + t * 8 * kOpenStride);
+          kernels_.add_tile(block, own.tiles.data() + (t - first) * kTileStride, count,
+                            open_.data() + t * 8 * kOpenStride);
       first = last;
     }
   }
@@ -91,7 +91,7 @@ void NodeSearch::take_column(size_t c, uint64_t* keep, Scratch& own, Body body) 
   const std::span<const uint32_t> features = bins_.features_of(c);
   const auto take = [&](uint32_t j, uint64_t* from, size_t bins) {
     uint64_t* kept = keep != nullptr ? keep + begin_[j] : own.kept.data();
-    take_cumulative(from, bins, begin_[j + 1] - begin_[j], kept);
+    kernels_.take_cumulative(from, bins, begin_[j + 1] - begin_[j], kept);
     body(j, kept);
   };
   if (features.size() == 1) return take(features[0], open, cuts_.bins(features[0]));
@@ -133,7 +133,7 @@ void NodeSearch::search_feature(size_t j, const uint64_t* kept, size_t count, co
                      static_cast<float>(packed_hessian(total - kept[bin])) < cut_rule.least))
       bin = -1;
   } else {
-    bin = best_cut(kept, begin_[j + 1] - begin_[j], total, cut_rule);
+    bin = kernels_.best_cut(kept, begin_[j + 1] - begin_[j], total, cut_rule);
   }
   if (bin < 0) return;
   const uint64_t below = kept[bin];
@@ -168,7 +168,7 @@ std::pair<NodeCut, NodeCut> NodeSearch::search(const uint64_t* words, const Node
                       search_feature(j, kept, small.count, small_rule, best_cut);
                       if (parent == nullptr) return;
                       uint64_t* rest = parent + begin_[j];
-                      subtract_words(rest, kept, begin_[j + 1] - begin_[j]);
+                      kernels_.subtract_words(rest, kept, begin_[j + 1] - begin_[j]);
                       search_feature(j, rest, sibling_count, sibling_rule, best_sibling);
                     });
       // Beyond the last column all documents are in bin 0.
@@ -194,12 +194,12 @@ void NodeSearch::search_drawn(const uint64_t* words, const NodeDocuments& docume
     for (size_t begin = 0; begin < documents.count; begin += kBlock) {
       const size_t count = std::min(kBlock, documents.count - begin);
       const uint32_t* index = documents.index == nullptr ? nullptr : documents.index + begin;
-      if (index != nullptr) gather_words(words, index, count, own.words.data());
-      add_column(index != nullptr ? own.words.data() : words + begin, bins_.column(j), index, begin, count,
-                 open);
+      if (index != nullptr) kernels_.gather_words(words, index, count, own.words.data());
+      kernels_.add_column(index != nullptr ? own.words.data() : words + begin, bins_.column(j), index, begin,
+                          count, open);
     }
     found[k] = NodeCut();
-    take_cumulative(open, cuts_.bins(j), begin_[j + 1] - begin_[j], own.kept.data());
+    kernels_.take_cumulative(open, cuts_.bins(j), begin_[j + 1] - begin_[j], own.kept.data());
     found[k].total = own.kept[cuts_.bins(j) - 1];
     search_feature(j, own.kept.data(), documents.count, rule, found[k]);
   };

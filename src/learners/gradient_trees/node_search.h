@@ -86,6 +86,7 @@ class NodeSearch {
   static constexpr size_t kBlock = 2048;  // documents whose words and gathered bins stay in the cache
   // Not a multiple of 4096, or the tiles would compete for the same cache lines.
   static constexpr size_t kTileStride = (kBlock + 24) * 8;
+  const GradientKernels& kernels_ = gradient_kernels();
   const BinnedDataset& bins_;
   const BinCuts& cuts_;
   const Context& context_;

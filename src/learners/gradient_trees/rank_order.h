@@ -27,7 +27,7 @@ class RankOrder {
       std::copy(scores.begin(), scores.end(), scores_.begin());
       std::fill(scores_.begin() + static_cast<std::ptrdiff_t>(n),
                 scores_.begin() + static_cast<std::ptrdiff_t>(padded), 0.0F);
-      count_ranks(scores_.data(), n, rank_.data());
+      lambda_kernels().count_ranks(scores_.data(), n, rank_.data());
     } else {
       keys_.resize(n);
       for (size_t i = 0; i < n; ++i) {

@@ -21,6 +21,7 @@ void score_blocks(const BinCuts& cuts, std::span<const BoostRound> trees, size_t
   if (stops.empty()) return;
   constexpr size_t kBlock = BlockScorer::kBlock;
   const BlockScorer scorer(cuts, trees.first(stops.back()));
+  const ValueKernels& kernels = value_kernels();
   struct Scratch {
     AlignedVector<int8_t> bins;
     AlignedVector<float> sums;
@@ -39,7 +40,7 @@ void score_blocks(const BinCuts& cuts, std::span<const BoostRound> trees, size_t
     for (size_t s = 0; s < stops.size(); ++s) {
       for (; t < stops[s]; ++t) {
         scorer.leaves(t, own.bins.data(), leaf);
-        add_leaf_values(leaf, trees[t].values.data(), kBlock, own.sums.data() + t % columns * kBlock);
+        kernels.add_leaf_values(leaf, trees[t].values.data(), kBlock, own.sums.data() + t % columns * kBlock);
       }
       visit(s, first, count, own.sums.data());
     }

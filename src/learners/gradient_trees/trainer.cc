@@ -226,7 +226,7 @@ class TreeTrainer final : public Trainer {
     };
     const WordScale result = {scale(total.gradient), scale(total.hessian)};
     parallel_blocks(context_.pool(), n, kBlock, [&](size_t begin, size_t end) {
-      pack_words(words_.data(), begin, end - begin, result.gradient, result.hessian);
+      gradient_kernels().pack_words(words_.data(), begin, end - begin, result.gradient, result.hessian);
     });
     return result;
   }

@@ -2,9 +2,7 @@
 
 #include <cstring>
 
-#include "core/simd.h"
-
-namespace tunemix::trees {
+namespace tunemix::trees::TUNEMIX_SET {
 namespace {
 
 // kPairLanes pairs are worked on at a time whatever the width of vectors, so that sums have one order.
@@ -103,8 +101,6 @@ LambdaSums add(const LambdaPairs& pairs, const RankedDocuments& others, size_t f
   return {own_gradient.sum(), own_hessian.sum(), size.sum()};
 }
 
-}  // namespace
-
 LambdaSums add_lambdas(const LambdaPairs& pairs, const RankedDocuments& others, size_t first) {
   return pairs.by_distance ? add<true>(pairs, others, first) : add<false>(pairs, others, first);
 }
@@ -122,4 +118,8 @@ void count_ranks(const float* scores, size_t count, int32_t* rank) {
   }
 }
 
-}  // namespace tunemix::trees
+}  // namespace
+
+const LambdaKernels lambda_kernels_table = {add_lambdas, count_ranks};
+
+}  // namespace tunemix::trees::TUNEMIX_SET

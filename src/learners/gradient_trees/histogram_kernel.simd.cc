@@ -3,10 +3,9 @@
 #include <cstring>
 #include <utility>
 
-#include "core/simd.h"
 #include "learners/gradient_trees/words.h"
 
-namespace tunemix::trees {
+namespace tunemix::trees::TUNEMIX_SET {
 namespace {
 
 [[gnu::always_inline]] inline void add_document(uint64_t word, const uint8_t* bytes, uint64_t* open) {
@@ -44,8 +43,6 @@ template <size_t... kLane>
   hessians = __builtin_shufflevector(a, b, 2 * kLane...);
   gradients = __builtin_shufflevector(a, b, (2 * kLane + 1)...);
 }
-
-}  // namespace
 
 void gather_words(const uint64_t* words, const uint32_t* index, size_t count, uint64_t* out) {
   constexpr size_t kAhead = 24;
@@ -105,15 +102,6 @@ void subtract_words(uint64_t* rest, const uint64_t* part, size_t count) {
   for (size_t k = 0; k < count; ++k) rest[k] -= part[k];
 }
 
-float cut_value(int32_t below_gradient, int32_t below_hessian, int32_t above_gradient, int32_t above_hessian,
-                float l2) {
-  const auto gl = static_cast<float>(below_gradient);
-  const auto gr = static_cast<float>(above_gradient);
-  const float hl = static_cast<float>(below_hessian) + l2;
-  const float hr = static_cast<float>(above_hessian) + l2;
-  return (gl * gl * hr + gr * gr * hl) / (hl * hr);
-}
-
 int best_cut(const uint64_t* kept, size_t padded, uint64_t total, const CutRule& rule) {
   const Ints total_gradient = Ints{} + packed_gradient(total);
   const Ints total_hessian = Ints{} + packed_hessian(total);
@@ -164,4 +152,9 @@ void pack_words(uint64_t* words, size_t first, size_t count, float gradient_scal
   }
 }
 
-}  // namespace tunemix::trees
+}  // namespace
+
+const GradientKernels gradient_kernels_table = {gather_words,    gather_tiles,   add_tile, add_column,
+                                                take_cumulative, subtract_words, best_cut, pack_words};
+
+}  // namespace tunemix::trees::TUNEMIX_SET
