@@ -1,5 +1,6 @@
 // Error bound and validation NDCG@10 over rounds and training seconds: full search, random features, bandits.
 // Prints CSV.
+#include <algorithm>
 #include <ctime>
 #include <iostream>
 #include <map>
@@ -86,6 +87,15 @@ Problem load(const std::string& name, const Context& context) {
   return {all.select_queries(train), all.select_queries(valid)};
 }
 
+// 10, 20, 50, 100, ... up to `rounds`.
+std::vector<int> points(int rounds) {
+  std::vector<int> result;
+  for (int decade = 10; decade <= rounds; decade *= 10)
+    for (const int t : {decade, 2 * decade, 5 * decade})
+      if (t <= rounds) result.push_back(t);
+  return result;
+}
+
 void run(const Problem& problem, const std::map<std::string, std::string>& settings, int iterations,
          uint64_t seed, const std::string& label) {
   const Context context(1, seed);
@@ -96,17 +106,18 @@ void run(const Problem& problem, const std::map<std::string, std::string>& setti
   AdaBoostTrainer trainer(problem.train, options, context);
   const size_t followed = trainer.follow(problem.valid);
   double seconds = 0;
-  for (const int checkpoint : default_checkpoints(iterations)) {
+  for (const int checkpoint : points(iterations)) {
     const double start = cpu_seconds();
     trainer.step(checkpoint - trainer.rounds());
     seconds += cpu_seconds() - start;
     const ScoreMatrix& scores = trainer.scores(followed);
     const AdaBoostModel model = trainer.model();
-    const std::vector<double> p = model.bandit_probabilities();
+    double largest = 0;  // probability of an arm, over the samples so far
+    for (const BanditSample& sample : model.bandit_samples())
+      largest = std::max<double>(largest, *std::ranges::max_element(sample.probabilities));
     fmt::print("{},{},{},{:.4f},{:.5f},{:.5f},{:.4f}\n", label, seed, trainer.rounds(), seconds,
                model.error_bound(trainer.rounds()),
-               ndcg(expected_grades(scores, model.alpha_sum(trainer.rounds()), grades)),
-               p.empty() ? 0 : *std::max_element(p.begin(), p.end()));
+               ndcg(expected_grades(scores, model.alpha_sum(trainer.rounds()), grades)), largest);
   }
   std::cout.flush();
 }

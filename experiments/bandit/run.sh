@@ -1,0 +1,18 @@
+#!/bin/sh
+# Writes curves/*.csv of this folder: run.sh PROGRAM DATA, with PROGRAM bandit_curve and DATA the folder of the real
+# sets. PREFIX, if set, is put before each command.
+set -eu
+program=$1
+data=$2
+out=$(dirname "$0")/curves
+mkdir -p "$out"
+all=random,exp3a,value,exp3g,exp3,exp3p,ucb1,ucbv
+for set in useful mslr10k "$data"/sparse300 "$data"/MSLR-sample "$data"/MQ2008 "$data"/OHSUMED; do
+  name=$(basename "$set")
+  for base in stump tree product; do
+    rounds=200
+    if [ $base = stump ]; then rounds=1000; fi
+    ${PREFIX:-} "$program" "$set" $rounds 5 base=$base bandit=none > "$out/$name-$base.csv"
+    ${PREFIX:-} "$program" "$set" $rounds 5 base=$base bandit=$all arms_per_pull=1,4,16 | tail -n +2 >> "$out/$name-$base.csv"
+  done
+done
