@@ -9,6 +9,7 @@
 #include "tunemix/core/instructions.h"
 #include "tunemix/data/synthetic.h"
 #include "tunemix/learners/adaboost_mh.h"
+#include "tunemix/learners/registry.h"
 #include "tunemix/learners/svm.h"
 #include "tunemix/mix/mixer.h"
 
@@ -40,6 +41,22 @@ class Digest {
     for (const SvmModel& model : train_svm_path(train_, {}, std::vector<double>{0.01, 1}, context_))
       members("svm", fmt::format("{}", models_++), 0, 0, model.score(train_, context_),
               model.score(valid_, context_));
+  }
+
+  // Every learner of the registry, a few rounds long.
+  void registered() {
+    BinCache cache(train_);
+    const TrainingData data(cache);
+    for (const auto& learner : registry().entries()) {
+      if (learner->external) continue;
+      std::vector<int64_t> lengths;
+      if (learner->length_option() != nullptr) lengths = {12};
+      const auto trainer = learner->start({data, learner->complete({}), lengths, nullptr}, context_);
+      while (!trainer->step(0)) continue;
+      const std::unique_ptr<Model> model = trainer->model();
+      const size_t last[] = {model->points().size() - 1};
+      hasher_.values(model->score(valid_, last, context_)[0].values());
+    }
   }
 
   std::string hex() {
@@ -95,6 +112,7 @@ int run() {
     digest.boosting(BaseLearner::kTree, Growth::kEnergy, Votes::kReal, BanditKind::kExp3G);
     digest.boosting(BaseLearner::kProduct, Growth::kEdge, Votes::kLeaf, BanditKind::kExp3G);
     if (labels <= 5) digest.svm();
+    if (labels <= 5) digest.registered();
     fmt::print("{} labels: {}\n", labels, digest.hex());
   }
   return 0;

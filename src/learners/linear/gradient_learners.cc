@@ -100,7 +100,8 @@ LinearModel train_net(const std::string& type, Loss loss, bool pairs, const Trai
                       const NetOptions& options, const Context& context) {
   const Shape shape{request.data.all().features(),
                     options.layer == 0 ? 0 : static_cast<size_t>(options.node)};
-  const RankingProblem problem(request.data, shape, loss, pairs, options.share, context);
+  const Share share = pairs ? options.share : Share::kQuery;  // a list is one sample
+  const RankingProblem problem(request.data, shape, loss, pairs, share, context);
   std::vector<double> x = first_parameters(shape, context.stream(type));
   std::vector<LinearModel::Solution> solutions;
   std::vector<int64_t> lengths = request.lengths;
