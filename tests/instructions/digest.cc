@@ -55,7 +55,8 @@ class Digest {
       while (!trainer->step(0)) continue;
       const std::unique_ptr<Model> model = trainer->model();
       const size_t last[] = {model->points().size() - 1};
-      hasher_.values(model->score(valid_, last, context_)[0].values());
+      const ScoreMatrix scores = model->score(valid_, last, context_)[0];
+      hasher_.values(scores.values());
     }
   }
 
