@@ -8,7 +8,7 @@ template <TreeObjective kObjective>
 struct OptionsOf : TreeOptions {
   OptionsOf() {
     if constexpr (is_forest(kObjective)) {
-      leaves = 256;
+      leaves = 64;
       min_documents = kObjective == TreeObjective::kRandomForest ? 5 : 3;
       feature_fraction = 1.0 / 3;
       bootstrap = kObjective == TreeObjective::kRandomForest;
