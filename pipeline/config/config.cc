@@ -81,7 +81,6 @@ Config build(const YamlDocument& document) {
   const YamlSection evaluate = root.section("evaluate");
   evaluate.expect_keys(evaluate_table().names());
   evaluate.read(evaluate_table(), config.evaluate, log);
-  if (config.evaluate.tools.empty()) evaluate.fail("tools", "expected at least one preset");
   double err_max = 0;
   const std::string& text = config.evaluate.err_max;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), err_max);

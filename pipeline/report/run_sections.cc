@@ -86,6 +86,18 @@ std::string headline_sentence(const ResultRow& row) {
       row.standard_error ? " ± standard error" : "");
 }
 
+// What makes the numbers doubtful comes first.
+std::string warnings_list(const Json& data) {
+  const auto warnings = data.find("warnings");
+  if (warnings == data.end() || !warnings->is_array() || warnings->empty()) return "";
+  std::string html =
+      "<div class=\"callout warn\" role=\"alert\"><p><strong>These numbers are not those of new "
+      "queries.</strong></p><ul>";
+  for (const Json& warning : *warnings)
+    if (warning.is_string()) html += fmt::format("<li>{}</li>", escape(warning.get<std::string>()));
+  return html + "</ul></div>\n";
+}
+
 std::string notes_list(const Json& data) {
   const auto notes = data.find("notes");
   if (notes == data.end() || !notes->is_array() || notes->empty()) return "";
@@ -104,6 +116,7 @@ std::string hero(const Json& data, const Results& results) {
   const std::string name = text(data, "name");
   std::string html = fmt::format("<header class=\"hero\"><p class=\"eyebrow\">{}</p>\n<h1>{}</h1>\n",
                                  escape(origin), escape(name.empty() ? "Report" : name));
+  html += warnings_list(data);
   std::string tiles;
   if (const ResultRow* headline = results.headline()) {
     html += headline_sentence(*headline);

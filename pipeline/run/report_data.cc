@@ -107,6 +107,8 @@ Json Experiment::reliability_data(size_t fold) {
 Json Experiment::report_data(const EvaluationResult& evaluation) {
   const Json summary = results(evaluation);
   Json data = {{"name", plan_.config.name}, {"version", TUNEMIX_VERSION}, {"seed", plan_.config.seed}};
+  data["metric"] = summary["metric"];
+  data["warnings"] = warnings();
   const size_t folds = plan_.fold_keys.size();
   for (const char* key : {"rows", "ndcg_at", "choices"}) data[key] = summary[key];
   size_t empty = 0;
