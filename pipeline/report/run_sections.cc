@@ -76,11 +76,11 @@ std::string time_tile(const Json& data) {
                           grouped(cached)));
 }
 
-std::string headline_sentence(const ResultRow& row) {
+std::string headline_sentence(const Results& results, const ResultRow& row) {
   return fmt::format(
       "<p class=\"headline\"><b class=\"{}\">{}</b> reaches <b>NDCG@10 {}</b>{} on the {} split.</p>\n"
       "<p class=\"small\"><code>{}</code> preset{}{}</p>\n",
-      family_class(row.name), escape(row.name), fixed(row.ndcg, 4),
+      results.family_class(row.name), escape(row.name), fixed(row.ndcg, 4),
       row.standard_error ? " ± " + fixed(row.standard_error, 4) : "", escape(row.split), escape(row.tool),
       row.folds.empty() ? "" : ", mean over " + plural(row.folds.size(), "fold"),
       row.standard_error ? " ± standard error" : "");
@@ -119,11 +119,12 @@ std::string hero(const Json& data, const Results& results) {
   html += warnings_list(data);
   std::string tiles;
   if (const ResultRow* headline = results.headline()) {
-    html += headline_sentence(*headline);
+    html += headline_sentence(results, *headline);
     tiles += gain_tile(results, *headline);
     if (headline->err)
       tiles += tile("Expected reciprocal rank", fixed(headline->err, 4),
-                    fmt::format("ERR · {}, {}, {} split", headline->tool, headline->name, headline->split));
+                    fmt::format("{} · {}, {}, {} split", err_name(*headline), headline->tool, headline->name,
+                                headline->split));
   }
   tiles += data_tile(data) + time_tile(data);
   if (!tiles.empty()) html += "<div class=\"tiles\">" + tiles + "</div>\n";

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "pipeline/stages/data_checks.h"
+#include "tunemix/core/files.h"
 #include "tunemix/data/letor_reader.h"
 #include "tunemix/data/synthetic.h"
 #include "tunemix/metric/selection.h"
@@ -96,6 +97,7 @@ void hash_files(const Config& config, const std::vector<std::string>& files, Art
                 MissingFiles missing, Hasher& hasher) {
   hasher.number(files.size());
   for (const auto& path : paths_of(config, files)) {
+    if (missing == MissingFiles::kRefuse) expect_readable(path);
     const Hash128 hash = store.file_hash(path, missing);
     hasher.number(hash.high).number(hash.low);
     // LightGBM's group sizes belong to the content.
