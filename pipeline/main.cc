@@ -1,8 +1,10 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <new>
+#include <system_error>
 
 #include "pipeline/commands/commands.h"
+#include "pipeline/commands/usage.h"
 #include "tunemix/core/error.h"
 #include "tunemix/core/instructions.h"
 
@@ -44,14 +46,22 @@ int main(int argc, char** argv) {
     return program.action();
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);
-    return fail(2, error.what());
+    return fail(2, explain_usage(app, error, argc, argv));
   } catch (const InputError& error) {
     return fail(2, error.what());
   } catch (const Interrupted&) {
     return fail(130, "interrupted; everything finished so far is kept, the next run goes on from it");
   } catch (const std::bad_alloc&) {
     return fail(1, "out of memory");
-  } catch (const std::exception& error) {
+  } catch (const RunError& error) {
     return fail(1, error.what());
+  } catch (const std::filesystem::filesystem_error& error) {
+    return fail(1, fmt::format("{}: {}", error.path1().string(), error.code().message()));
+  } catch (const std::system_error& error) {
+    return fail(1, fmt::format("the system refused: {}", error.code().message()));
+  } catch (const InternalError& error) {
+    return fail(1, fmt::format("a mistake of ours, please report it: {}", error.what()));
+  } catch (const std::exception&) {
+    return fail(1, "something unexpected happened, please report it with the command and what it was given");
   }
 }

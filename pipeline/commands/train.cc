@@ -3,6 +3,7 @@
 
 #include "pipeline/commands/commands.h"
 #include "pipeline/commands/facts.h"
+#include "pipeline/config/yaml_reader.h"
 #include "tunemix/core/timer.h"
 #include "tunemix/data/letor_reader.h"
 #include "tunemix/learners/registry.h"
@@ -94,7 +95,14 @@ int train(const TrainArguments& arguments, const Program& program) {
   if (!learner.start) throw_input("--learner {}: there is nothing to train", learner.type);
   if (!learner.resumable && !(arguments.extend.empty() && arguments.save_state.empty()))
     throw_input("a training of {} cannot be extended; leave --extend and --save-state away", learner.type);
-  const Settings settings = learner.complete(given_settings(arguments.settings));
+  const Settings given = given_settings(arguments.settings);
+  std::vector<std::string> known;
+  for (const OptionInfo& option : learner.options) known.push_back(option.name);
+  for (const auto& [key, value] : given)
+    if (std::find(known.begin(), known.end(), key) == known.end())
+      throw_input("--set {}={}: {} has no such option{}; expected one of: {}", key, value, learner.type,
+                  suggestion(key, known), join(known, ", "));
+  const Settings settings = learner.complete(given);
   const auto context = program.context(arguments.seed);
   Timer timer;
   const Dataset data = read_letor(arguments.data, arguments.reading, *context);

@@ -8,6 +8,7 @@
 #include "pipeline/config/sections.h"
 #include "pipeline/config/tables.h"
 #include "tunemix/core/binary.h"
+#include "tunemix/core/files.h"
 #include "tunemix/metric/selection.h"
 
 namespace tunemix {
@@ -34,7 +35,9 @@ Config build(const YamlDocument& document) {
                            return std::isalnum(c) != 0 || c == '.' || c == '_' || c == '-';
                          });
   if (!good_name)
-    root.fail("name", fmt::format("is '{}'; expected letters, digits, '.', '_' and '-'", header.name));
+    root.fail("name", header.name.empty()
+                          ? "is missing; expected a name of the experiment, as in 'name: first-try'"
+                          : fmt::format("is '{}'; expected letters, digits, '.', '_' and '-'", header.name));
   config.name = header.name;
   config.seed = header.seed;
 
@@ -81,7 +84,6 @@ Config build(const YamlDocument& document) {
   const YamlSection evaluate = root.section("evaluate");
   evaluate.expect_keys(evaluate_table().names());
   evaluate.read(evaluate_table(), config.evaluate, log);
-  if (config.evaluate.tools.empty()) evaluate.fail("tools", "expected at least one preset");
   double err_max = 0;
   const std::string& text = config.evaluate.err_max;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), err_max);
@@ -115,11 +117,13 @@ Config parse_config(const std::string& text, const std::string& name,
   try {
     return build(YamlDocument(text, name, overrides));
   } catch (const YAML::Exception& error) {  // of a node that is not what it looks like
-    throw_input("{}: {}", name, error.what());
+    throw_input("{}:{}:{}: a value is not of the kind that is expected here; see 'tunemix run --help-config'",
+                name, error.mark.line + 1, error.mark.column + 1);
   }
 }
 
 Config read_config(const std::filesystem::path& file, const std::vector<std::string>& overrides) {
+  expect_readable(file);
   return parse_config(read_text_file(file), file.string(), overrides);
 }
 

@@ -35,6 +35,8 @@ struct DataConfig {
   int labels = 0;              // 0: one more than the largest label of a fold's training data
   std::vector<double> grades;  // empty: 2^l - 1
   int max_feature_id = 100000;
+  bool allow_overlap = false;
+  bool allow_new_features = false;
 };
 
 // One learner of the config with every option fixed: a point of its grid.
@@ -65,8 +67,8 @@ struct CalibrateConfig {
 };
 
 struct EvaluateConfig {
-  std::vector<std::string> tools = {"yahoo", "ranklib", "trec", "letor4"};
-  std::string err_max = "auto";
+  std::vector<std::string> tools;  // empty: those that know the data's labels
+  std::string err_max = "16";
 };
 
 struct SlurmConfig {

@@ -43,6 +43,10 @@ const OptionTable<DataConfig>& data_table() {
     t.numbers("grades", &DataConfig::grades, 0, 1e9, "Grade of each label, non-decreasing; []: 2^label - 1");
     t.number("max_feature_id", &DataConfig::max_feature_id, 1, 100000000,
              "A larger feature id in a file is refused");
+    t.flag("allow_overlap", &DataConfig::allow_overlap,
+           "Run although splits of a fold share queries, or two folds their test data; the results say so");
+    t.flag("allow_new_features", &DataConfig::allow_new_features,
+           "Validation and test data may have features that the training data never has: it is 0 there");
     return t;
   }();
   return table;
@@ -148,10 +152,12 @@ const OptionTable<MixOptions>& mix_fixed_table() {
 const OptionTable<EvaluateConfig>& evaluate_table() {
   static const OptionTable<EvaluateConfig> table = [] {
     OptionTable<EvaluateConfig> t;
-    t.words("tools", &EvaluateConfig::tools, {"yahoo", "ranklib", "trec", "letor3", "letor4", "mslr"},
-            "Presets to evaluate under; the first is the headline");
+    t.words(
+        "tools", &EvaluateConfig::tools, {"yahoo", "ranklib", "trec", "letor3", "letor4", "mslr"},
+        "Presets to evaluate under; the first is the headline; []: yahoo, ranklib, trec, and letor4 or mslr, "
+        "whichever knows the data's labels");
     t.text("err_max", &EvaluateConfig::err_max, "auto or a number from 1",
-           "Denominator of ERR's stop probability; auto: 2^(K-1)");
+           "D of ERR's stop probability (2^label - 1)/D; auto: 2^(K-1), as in the paper's tables");
     return t;
   }();
   return table;

@@ -6,6 +6,100 @@
 namespace tunemix {
 namespace {
 
+// What other programs call the options that we have, with ours; the first that a section knows is meant.
+struct ForeignName {
+  const char* theirs;
+  std::vector<std::string> ours;
+};
+
+// Of LightGBM, XGBoost, CatBoost, scikit-learn and RankLib.
+const std::vector<ForeignName>& foreign_names() {
+  static const std::vector<ForeignName> names = {
+      {"learning_rate", {"shrinkage"}},
+      {"eta", {"shrinkage"}},
+      {"lr", {"shrinkage"}},
+      {"nu", {"shrinkage"}},
+      {"num_leaves", {"leaves"}},
+      {"max_leaves", {"leaves"}},
+      {"max_leaf_nodes", {"leaves"}},
+      {"leaf", {"leaves"}},
+      {"max_depth", {"depth", "leaves"}},
+      {"n_estimators", {"iterations", "epoch"}},
+      {"num_iterations", {"iterations", "epoch"}},
+      {"n_iter", {"iterations", "epoch"}},
+      {"num_trees", {"iterations"}},
+      {"num_tree", {"iterations"}},
+      {"n_trees", {"iterations"}},
+      {"tree", {"iterations"}},
+      {"num_round", {"iterations", "epoch"}},
+      {"num_rounds", {"iterations", "epoch"}},
+      {"num_boost_round", {"iterations"}},
+      {"rounds", {"iterations", "epoch"}},
+      {"round", {"iterations", "epoch"}},
+      {"epochs", {"epoch", "iterations", "max_epochs"}},
+      {"subsample", {"row_fraction"}},
+      {"bagging_fraction", {"row_fraction"}},
+      {"srate", {"row_fraction"}},
+      {"colsample_bytree", {"feature_fraction"}},
+      {"colsample_bynode", {"feature_fraction"}},
+      {"colsample_bylevel", {"feature_fraction"}},
+      {"max_features", {"feature_fraction"}},
+      {"frate", {"feature_fraction"}},
+      {"lambda", {"l2", "L2"}},
+      {"lambda_l2", {"l2", "L2"}},
+      {"reg_lambda", {"l2", "L2"}},
+      {"l2_leaf_reg", {"l2", "L2"}},
+      {"min_data_in_leaf", {"min_documents"}},
+      {"min_child_samples", {"min_documents"}},
+      {"min_samples_leaf", {"min_documents"}},
+      {"mls", {"min_documents"}},
+      {"min_child_weight", {"min_hessian"}},
+      {"min_sum_hessian_in_leaf", {"min_hessian"}},
+      {"early_stopping_rounds", {"patience"}},
+      {"early_stopping_round", {"patience"}},
+      {"early_stop", {"patience"}},
+      {"estop", {"patience"}},
+      {"max_bin", {"max_bins"}},
+      {"border_count", {"max_bins"}},
+      {"tc", {"max_bins"}},
+      {"lambdarank_truncation_level", {"truncation"}},
+      {"random_state", {"seed"}},
+      {"random_seed", {"seed"}},
+      {"boosting", {"type"}},
+      {"boosting_type", {"type"}},
+      {"objective", {"type"}},
+      {"ranker", {"type"}},
+      {"bag", {"bags"}},
+      {"metric", {"metric", "tools"}},
+      {"metric2t", {"metric", "tools"}},
+      {"eval_metric", {"metric", "tools"}},
+  };
+  return names;
+}
+
+// "; it is called 'shrinkage' here", or nothing.
+std::string name_here(const std::string& key, const std::vector<std::string>& known) {
+  for (const ForeignName& name : foreign_names())
+    if (name.theirs == key)
+      for (const std::string& ours : name.ours)
+        if (std::find(known.begin(), known.end(), ours) != known.end())
+          return fmt::format("; it is called '{}' here", ours);
+  return "";
+}
+
+// The first line that a tab indents, from 1; 0: none.
+size_t line_with_tab(const std::string& text) {
+  size_t line = 1;
+  for (size_t at = 0; at < text.size(); ++line) {
+    const size_t first = text.find_first_not_of(' ', at);
+    if (first != std::string::npos && text[first] == '\t') return line;
+    const size_t end = text.find('\n', at);
+    if (end == std::string::npos) break;
+    at = end + 1;
+  }
+  return 0;
+}
+
 // The depth of `a.b.0.c`'s part: list items are written with a dash.
 bool is_index(const std::string& part) {
   return !part.empty() &&
@@ -114,7 +208,15 @@ YamlDocument::YamlDocument(const std::string& text, std::string name,
   try {
     root_ = YAML::Load(text);
   } catch (const YAML::Exception& error) {
-    throw_input("{}:{}:{}: not YAML: {}", name_, error.mark.line + 1, error.mark.column + 1, error.msg);
+    if (text.starts_with("\x1f\x8b"))
+      throw_input("{}: the file is compressed; expected a config as plain text, so unpack it first", name_);
+    if (const size_t line = line_with_tab(text); line > 0)
+      throw_input("{}:{}:1: a tab indents this line; expected blanks, since YAML takes no tabs", name_, line);
+    throw_input(
+        "{}:{}:{}: not YAML from here on; expected 'key: value' lines, lists as [a, b], and the same "
+        "indentation "
+        "within a section",
+        name_, error.mark.line + 1, error.mark.column + 1);
   }
   if (root_.IsNull()) root_ = YAML::Node(YAML::NodeType::Map);
   if (!root_.IsMap()) throw_input("{}:1:1: not a config; expected 'key: value' lines", name_);
@@ -126,8 +228,9 @@ YamlDocument::YamlDocument(const std::string& text, std::string name,
     YAML::Node value;
     try {
       value = YAML::Load(text_of.substr(equals + 1));
-    } catch (const YAML::Exception& error) {
-      throw_input("command line: '{}': the value is not YAML: {}", text_of, error.msg);
+    } catch (const YAML::Exception&) {
+      throw_input("command line: '{}': the value is not YAML; expected a word, a number or a list as [a, b]",
+                  text_of);
     }
     const std::vector<std::string> parts = split(path, '.');
     for (const std::string& part : parts)
@@ -160,6 +263,11 @@ YamlSection::YamlSection(const YamlDocument& document, YAML::Node node, std::str
     document_.fail(node_, path_, "expected 'key: value' lines below it");
 }
 
+std::string suggestion(const std::string& key, const std::vector<std::string>& known) {
+  const std::string here = name_here(key, known);
+  return here.empty() ? did_you_mean(key, known) : here;
+}
+
 void YamlSection::expect_keys(const std::vector<std::string>& known) const {
   if (!node_.IsDefined() || !node_.IsMap()) return;
   std::vector<std::string> seen;
@@ -172,7 +280,7 @@ void YamlSection::expect_keys(const std::vector<std::string>& known) const {
     if (std::find(known.begin(), known.end(), key) == known.end())
       document_.fail(
           item.first, path_of(key),
-          fmt::format("unknown key{}; expected one of: {}", did_you_mean(key, known), join(known, ", ")));
+          fmt::format("unknown key{}; expected one of: {}", suggestion(key, known), join(known, ", ")));
   }
 }
 

@@ -31,6 +31,10 @@ class ResolvedLog {
   std::vector<Entry> entries_;
 };
 
+// "; it is called 'X' here" for a name from another program, "; did you mean 'X'?" for a misspelt one, or
+// nothing.
+std::string suggestion(const std::string& key, const std::vector<std::string>& known);
+
 class YamlDocument {
  public:
   // Throws InputError for text that is no YAML or an override that is not `a.b=c`.

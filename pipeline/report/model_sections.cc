@@ -1,7 +1,8 @@
-// What the boosted models look at: the share of splits a feature gets, and what the bandit made of it.
+// What the models look at: the share of splits a feature gets, and what the bandit made of it.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 
 #include "pipeline/report/sections.h"
@@ -10,14 +11,22 @@ namespace tunemix::report {
 namespace {
 
 struct FeatureValue {
-  int feature;
+  std::string feature;
   double value;
+};
+
+// By number, then by what is said of it: 2, 10, 10 (standardised).
+struct FeatureOrder {
+  bool operator()(const std::string& a, const std::string& b) const {
+    const long x = std::strtol(a.c_str(), nullptr, 10), y = std::strtol(b.c_str(), nullptr, 10);
+    return x != y ? x < y : a < b;
+  }
 };
 
 // Greatest value first; equal values by feature.
 void sort_by_value(std::vector<FeatureValue>& list) {
   std::stable_sort(list.begin(), list.end(), [](const FeatureValue& a, const FeatureValue& b) {
-    return a.value != b.value ? a.value > b.value : a.feature < b.feature;
+    return a.value != b.value ? a.value > b.value : FeatureOrder()(a.feature, b.feature);
   });
 }
 
@@ -34,7 +43,7 @@ std::string top_table(const std::string& caption, const std::vector<std::string>
     table.row().cell(std::to_string(i + 1));
     for (const std::string& model : models) {
       const std::vector<FeatureValue>& list = values.at(model);
-      table.cell_html(i < list.size() ? fmt::format("<small>feature {}</small> {}", list[i].feature,
+      table.cell_html(i < list.size() ? fmt::format("<small>feature {}</small> {}", escape(list[i].feature),
                                                     percent(list[i].value))
                                       : "");
     }
@@ -51,7 +60,7 @@ std::vector<std::string> models_of(const std::vector<const Json*>& list) {
 }
 
 // The probabilities of one model: by feature, the (round, probability) pairs in the order of rounds.
-using Series = std::map<int, std::map<double, double>>;
+using Series = std::map<std::string, std::map<double, double>, FeatureOrder>;
 
 std::vector<FeatureValue> last_values(const Series& series) {
   double last_round = 0;
@@ -92,14 +101,14 @@ Json series_chart(const Series& series) {
 }  // namespace
 
 Section features_section(const Json& data) {
-  Section section{"features", "Features", "Features the boosted models use", "", "", nullptr};
+  Section section{"features", "Features", "Features the models use", "", "", nullptr};
   const std::vector<const Json*> features = items(data, "features");
   if (features.empty()) return section;
   const std::vector<std::string> models = models_of(features);
   std::map<std::string, std::vector<FeatureValue>> use;
   for (const Json* item : features)
     if (const std::optional<double> share = number(*item, "use"))
-      use[text(*item, "model")].push_back({integer(*item, "feature"), *share});
+      use[text(*item, "model")].push_back({text(*item, "feature"), *share});
   for (const std::string& model : models) sort_by_value(use[model]);
 
   constexpr size_t kDrawn = 20;
@@ -125,8 +134,7 @@ Section bandit_section(const Json& data) {
   std::map<std::string, Series> series;
   for (const Json* point : points) {
     const std::optional<double> round = number(*point, "round"), probability = number(*point, "probability");
-    if (round && probability)
-      series[text(*point, "model")][integer(*point, "feature")][*round] = *probability;
+    if (round && probability) series[text(*point, "model")][text(*point, "feature")][*round] = *probability;
   }
   std::map<std::string, std::vector<FeatureValue>> last;
   section.chart_data = Json::array();

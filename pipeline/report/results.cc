@@ -1,5 +1,7 @@
 #include "pipeline/report/results.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace tunemix::report {
@@ -14,6 +16,8 @@ void move_to_front(std::vector<std::string>& list, const std::string& value) {
   if (found != list.end()) std::rotate(list.begin(), found, found + 1);
 }
 
+std::string family_of(const std::string& row_name) { return row_name.substr(0, row_name.find('+')); }
+
 ResultRow parse_row(const Json& item) {
   ResultRow row;
   row.name = text(item, "name");
@@ -22,8 +26,9 @@ ResultRow parse_row(const Json& item) {
   row.ndcg = number(item, "ndcg@10");
   row.standard_error = number(item, "stderr");
   row.err = number(item, "err");
+  row.err_max = number(item, "err_max");
   row.map = number(item, "map");
-  row.best = item.value("best", Json(false)) == Json(true);
+  row.chosen = item.value("chosen", Json(false)) == Json(true);
   for (const Json* fold : items(item, "folds"))
     row.folds.push_back(
         {integer(*fold, "fold"), number(*fold, "ndcg@10"), number(*fold, "stderr"), number(*fold, "err")});
@@ -38,6 +43,7 @@ Results::Results(const Json& data) {
     add_once(splits_, rows_.back().split);
     add_once(tools_, rows_.back().tool);
     add_once(names_, rows_.back().name);
+    add_once(families_, family_of(rows_.back().name));
   }
   move_to_front(splits_, "test");
   move_to_front(tools_, "yahoo");
@@ -59,7 +65,8 @@ const ResultRow* Results::find(const std::string& name, const std::string& split
 
 const ResultRow* Results::headline() const {
   if (rows_.empty()) return nullptr;
-  if (const ResultRow* mixture = find("ALL+EXP", main_split(), main_tool())) return mixture;
+  for (const ResultRow* row : rows(main_split(), main_tool()))
+    if (row->chosen) return row;
   const ResultRow* best = nullptr;
   for (const ResultRow* row : rows("valid", main_tool()))
     if (row->ndcg && (best == nullptr || *row->ndcg > *best->ndcg)) best = row;
@@ -69,21 +76,20 @@ const ResultRow* Results::headline() const {
   return same != nullptr ? same : best;
 }
 
-bool Results::is_best(const ResultRow& row) const {
-  const std::vector<const ResultRow*> panel = rows(row.split, row.tool);
-  if (std::any_of(panel.begin(), panel.end(), [](const ResultRow* other) { return other->best; }))
-    return row.best;
-  return row.ndcg && std::all_of(panel.begin(), panel.end(), [&row](const ResultRow* other) {
-           return !other->ndcg || *other->ndcg <= *row.ndcg;
-         });
+bool Results::is_headline(const ResultRow& row) const {
+  const ResultRow* chosen = headline();
+  return chosen != nullptr && chosen->name == row.name;
 }
 
-std::string family_class(const std::string& row_name) {
-  const std::string family = row_name.substr(0, row_name.find('+'));
-  if (family == "AB") return "family-ab";
-  if (family == "SVM") return "family-svm";
-  if (family == "ALL") return "family-all";
-  return "family-other";
+std::string Results::family_class(const std::string& row_name) const {
+  const auto found = std::find(families_.begin(), families_.end(), family_of(row_name));
+  return report::family_class(static_cast<size_t>(found - families_.begin()));
+}
+
+std::string family_class(size_t position) { return fmt::format("family-{}", position % kFamilyColours + 1); }
+
+std::string err_name(const ResultRow& row) {
+  return !row.err_max || *row.err_max == 16 ? "ERR" : fmt::format("ERR (max {})", compact(row.err_max));
 }
 
 }  // namespace tunemix::report

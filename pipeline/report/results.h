@@ -16,8 +16,8 @@ struct FoldResult {
 
 struct ResultRow {
   std::string name, split, tool;
-  std::optional<double> ndcg, standard_error, err, map;
-  bool best = false;
+  std::optional<double> ndcg, standard_error, err, err_max, map;
+  bool chosen = false;
   std::vector<FoldResult> folds;
 };
 
@@ -35,17 +35,25 @@ class Results {
 
   std::vector<const ResultRow*> rows(const std::string& split, const std::string& tool) const;
   const ResultRow* find(const std::string& name, const std::string& split, const std::string& tool) const;
-  // The row the page speaks of first: the full mixture, else the best on validation; never picked by test.
+  // The row the page speaks of and marks: the one flagged as chosen, else the best on validation; never
+  // picked by test.
   const ResultRow* headline() const;
-  // The rows to mark: those flagged best, else the highest NDCG@10 of the panel.
-  bool is_best(const ResultRow& row) const;
+  bool is_headline(const ResultRow& row) const;
+  // Families in the order of their rows: the part of a row's name before '+'.
+  const std::vector<std::string>& families() const { return families_; }
+  // The colour of a row's family as a CSS class: family-1, family-2, ...
+  std::string family_class(const std::string& row_name) const;
 
  private:
   std::vector<ResultRow> rows_;
-  std::vector<std::string> splits_, tools_, names_;
+  std::vector<std::string> splits_, tools_, names_, families_;
 };
 
-// The part of a row's name before '+' as a CSS class: family-ab, family-svm, family-all or family-other.
-std::string family_class(const std::string& row_name);
+// So many families have a colour of their own; later ones begin again.
+inline constexpr size_t kFamilyColours = 12;
+std::string family_class(size_t position);
+
+// "ERR", or "ERR (max 4)" where D is not 16.
+std::string err_name(const ResultRow& row);
 
 }  // namespace tunemix::report

@@ -28,7 +28,7 @@ Range whisker_range(const std::vector<const ResultRow*>& rows) {
 }
 
 // Mean and one standard error to each side, on the scale that all rows of the panel share.
-std::string error_bar(const ResultRow& row, const Range& range) {
+std::string error_bar(const Results& results, const ResultRow& row, const Range& range) {
   if (!row.ndcg) return "";
   constexpr double kWidth = 180, kMargin = 6;
   const double span = std::max(range.high - range.low, 1e-9);
@@ -40,8 +40,8 @@ std::string error_bar(const ResultRow& row, const Range& range) {
       "aria-label=\"{1}\">"
       "<path d=\"M{2:.1f} 8H{3:.1f}M{2:.1f} 4.5v7M{3:.1f} 4.5v7\"/><path class=\"dot\" d=\"M{4:.1f} "
       "8h0\"/></svg>",
-      family_class(row.name), escape(fixed(row.ndcg, 4) + " ± " + fixed(row.standard_error, 4)), left, right,
-      x(*row.ndcg));
+      results.family_class(row.name), escape(fixed(row.ndcg, 4) + " ± " + fixed(row.standard_error, 4)), left,
+      right, x(*row.ndcg));
 }
 
 std::string panel_table(const Results& results, const std::string& split, const std::string& tool) {
@@ -51,20 +51,21 @@ std::string panel_table(const Results& results, const std::string& split, const 
                        [member](const ResultRow* row) { return (row->*member).has_value(); });
   };
   const bool with_err = any(&ResultRow::err), with_map = any(&ResultRow::map);
-  Table table(
-      fmt::format("{} split, {} preset: mean over folds ± standard error; ★ marks the best", split, tool));
+  Table table(fmt::format(
+      "{} split, {} preset: mean over folds ± standard error; ★ marks the row that stands for the run", split,
+      tool));
   table.column("Row", Align::kText).column("NDCG@10 · " + tool).column("± s.e.").column("", Align::kText);
-  if (with_err) table.column("ERR · " + tool);
+  if (with_err) table.column(err_name(*rows.front()) + " · " + tool);
   if (with_map) table.column("MAP · " + tool);
   const Range range = whisker_range(rows);
   for (const ResultRow* row : rows) {
-    const bool best = results.is_best(*row);
-    table.row(best ? "best" : "");
-    table.cell_html(fmt::format("<span class=\"swatch {}\"></span>{}{}", family_class(row->name),
+    const bool chosen = results.is_headline(*row);
+    table.row(chosen ? "chosen" : "");
+    table.cell_html(fmt::format("<span class=\"swatch {}\"></span>{}{}", results.family_class(row->name),
                                 escape(row->name),
-                                best ? " <span class=\"star\" title=\"best of this table\">★</span>" : ""));
+                                chosen ? " <span class=\"star\" title=\"stands for the run\">★</span>" : ""));
     table.cell(fixed(row->ndcg, 4), "main").cell(fixed(row->standard_error, 4), "quiet");
-    table.cell_html(error_bar(*row, range));
+    table.cell_html(error_bar(results, *row, range));
     if (with_err) table.cell(fixed(row->err, 4));
     if (with_map) table.cell(fixed(row->map, 4));
   }
@@ -129,12 +130,12 @@ Section results_section(const Results& results) {
   Section section{"results", "Results", "Results", "", "", nullptr};
   if (results.empty()) return section;
   section.lead =
-      "Boosting alone (AB), the linear SVMs alone (SVM), and both (ALL): mixed with exponential weights "
-      "(EXP; "
-      "only class-probability calibrations, CPC; only regression calibrations, RBC), or the single member "
-      "that "
-      "did best on validation (OneBest).";
-  section.chart_data = {{"headline", results.headline()->name}, {"panels", Json::array()}};
+      "The rows of each family of learners alone, and of all together (ALL): mixed with exponential weights "
+      "(EXP; only class-probability calibrations, CPC; only regression calibrations, RBC), or the single "
+      "member "
+      "that did best on validation (OneBest). The marked row was fixed before the test data was looked at.";
+  section.chart_data = {
+      {"headline", results.headline()->name}, {"families", results.families()}, {"panels", Json::array()}};
   std::string fold_tables;
   for (const std::string& split : results.splits()) {
     for (const std::string& tool : results.tools()) {

@@ -76,14 +76,26 @@ std::string time_tile(const Json& data) {
                           grouped(cached)));
 }
 
-std::string headline_sentence(const ResultRow& row) {
+std::string headline_sentence(const Results& results, const ResultRow& row) {
   return fmt::format(
       "<p class=\"headline\"><b class=\"{}\">{}</b> reaches <b>NDCG@10 {}</b>{} on the {} split.</p>\n"
       "<p class=\"small\"><code>{}</code> preset{}{}</p>\n",
-      family_class(row.name), escape(row.name), fixed(row.ndcg, 4),
+      results.family_class(row.name), escape(row.name), fixed(row.ndcg, 4),
       row.standard_error ? " ± " + fixed(row.standard_error, 4) : "", escape(row.split), escape(row.tool),
       row.folds.empty() ? "" : ", mean over " + plural(row.folds.size(), "fold"),
       row.standard_error ? " ± standard error" : "");
+}
+
+// What makes the numbers doubtful comes first.
+std::string warnings_list(const Json& data) {
+  const auto warnings = data.find("warnings");
+  if (warnings == data.end() || !warnings->is_array() || warnings->empty()) return "";
+  std::string html =
+      "<div class=\"callout warn\" role=\"alert\"><p><strong>These numbers are not those of new "
+      "queries.</strong></p><ul>";
+  for (const Json& warning : *warnings)
+    if (warning.is_string()) html += fmt::format("<li>{}</li>", escape(warning.get<std::string>()));
+  return html + "</ul></div>\n";
 }
 
 std::string notes_list(const Json& data) {
@@ -104,13 +116,15 @@ std::string hero(const Json& data, const Results& results) {
   const std::string name = text(data, "name");
   std::string html = fmt::format("<header class=\"hero\"><p class=\"eyebrow\">{}</p>\n<h1>{}</h1>\n",
                                  escape(origin), escape(name.empty() ? "Report" : name));
+  html += warnings_list(data);
   std::string tiles;
   if (const ResultRow* headline = results.headline()) {
-    html += headline_sentence(*headline);
+    html += headline_sentence(results, *headline);
     tiles += gain_tile(results, *headline);
     if (headline->err)
       tiles += tile("Expected reciprocal rank", fixed(headline->err, 4),
-                    fmt::format("ERR · {}, {}, {} split", headline->tool, headline->name, headline->split));
+                    fmt::format("{} · {}, {}, {} split", err_name(*headline), headline->tool, headline->name,
+                                headline->split));
   }
   tiles += data_tile(data) + time_tile(data);
   if (!tiles.empty()) html += "<div class=\"tiles\">" + tiles + "</div>\n";

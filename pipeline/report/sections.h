@@ -15,13 +15,15 @@ struct Section {
   Json chart_data;               // what the script draws, under the section's id; null where it draws nothing
 };
 
-// Choices are made by this metric (spec, section 5), whatever tools the results are reported under.
-inline constexpr const char* kSelectionMetric = "NDCG@10 (yahoo preset, ties averaged)";
+// What choices were made by, whatever tools the results are reported under: "NDCG@10, ties averaged".
+std::string selection_metric(const Json& data);
+// The same without the remark: "NDCG@10".
+std::string short_metric(const Json& data);
 
 Section results_section(const Results& results);
 Section tools_section(const Json& data, const Results& results);
 Section choices_section(const Json& data, const Results& results);
-Section members_section(const Json& data);
+Section members_section(const Json& data, const Results& results);
 Section reliability_section(const Json& data);
 Section features_section(const Json& data);
 Section bandit_section(const Json& data);

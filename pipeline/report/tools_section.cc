@@ -157,7 +157,7 @@ Curves read_curves(const Json& data, const Results& results) {
   return curves;
 }
 
-std::string leader_table(const Curves& curves, const std::string& split) {
+std::string leader_table(const Results& results, const Curves& curves, const std::string& split) {
   Table table(fmt::format("The row with the highest NDCG@k on the {} split", split));
   table.column("Preset", Align::kText);
   for (const int k : curves.cutoffs) table.column(fmt::format("@{}", k), Align::kText);
@@ -177,8 +177,8 @@ std::string leader_table(const Curves& curves, const std::string& split) {
       if (leader == nullptr)
         table.cell("–");
       else
-        table.cell_html(
-            fmt::format("<span class=\"swatch {}\"></span>{}", family_class(*leader), escape(*leader)));
+        table.cell_html(fmt::format("<span class=\"swatch {}\"></span>{}", results.family_class(*leader),
+                                    escape(*leader)));
     }
   }
   return table.html();
@@ -246,7 +246,7 @@ Section tools_section(const Json& data, const Results& results) {
     std::string tables;
     for (const std::string& split : curves.splits) {
       section.html +=
-          numbers_block(fmt::format("Who leads at each k ({})", split), leader_table(curves, split));
+          numbers_block(fmt::format("Who leads at each k ({})", split), leader_table(results, curves, split));
       for (const std::string& tool : curves.tools) tables += curve_table(curves, split, tool);
     }
     section.html += numbers_block("NDCG@k in numbers", tables);

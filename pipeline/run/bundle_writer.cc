@@ -27,20 +27,6 @@ LearnedModel load_model(const TrainJob& job, const ArtifactStore& store, const C
 MissingModel::MissingModel(const TrainJob& job, const std::string& why)
     : std::runtime_error(fmt::format("the model of {}: {}", job.name, why)), job_(job) {}
 
-std::string main_row_name(const std::vector<std::string>& names) {
-  require(!names.empty(), "no row to stand for the experiment");
-  // The mixture of all families, or that of the only one.
-  const auto all = std::find(names.begin(), names.end(), "ALL+EXP");
-  return all == names.end() ? names.front() : *all;
-}
-
-const MixRow& main_row(const std::vector<MixRow>& rows) {
-  std::vector<std::string> names;
-  for (const MixRow& row : rows) names.push_back(row.name);
-  const std::string name = main_row_name(names);
-  return *std::find_if(rows.begin(), rows.end(), [&](const MixRow& row) { return row.name == name; });
-}
-
 bool bundle_is_current(const std::filesystem::path& file, const Hash128& mix_key) {
   if (!std::filesystem::exists(file)) return false;
   try {

@@ -12,10 +12,6 @@
 
 namespace tunemix {
 
-// The row that stands for the experiment: ALL+EXP, or the one family's EXP.
-const MixRow& main_row(const std::vector<MixRow>& rows);
-std::string main_row_name(const std::vector<std::string>& names);
-
 bool bundle_is_current(const std::filesystem::path& file, const Hash128& mix_key);
 
 // A model of the store is missing or damaged: its job has to run again.

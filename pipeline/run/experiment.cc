@@ -8,6 +8,7 @@
 #include "pipeline/report/report.h"
 #include "pipeline/run/bundle_writer.h"
 #include "pipeline/run/changes.h"
+#include "pipeline/stages/data_checks.h"
 #include "tunemix/core/text.h"
 
 namespace tunemix {
@@ -85,11 +86,37 @@ void Experiment::run() {
   // Written first, so that a cleaner knows what an interrupted run has made.
   write_manifest();
   if (selected(Stage::kData)) run_data();
+  check_data();
   if (selected(Stage::kTrain)) run_train();
   if (selected(Stage::kCalibrate)) run_calibrate();
   if (selected(Stage::kMix)) run_mix();
   if (selected(Stage::kEvaluate)) run_evaluate();
   if (selected(Stage::kReport)) run_report();
+}
+
+// Before anything is trained, so that nobody waits for numbers that mean nothing.
+void Experiment::check_data() {
+  const bool all_there = std::all_of(plan_.fold_keys.begin(), plan_.fold_keys.end(),
+                                     [&](const Hash128& key) { return store_->contains(kFoldKind, key); });
+  if (!all_there && !selected(Stage::kData)) return;
+  for (size_t fold = 0; fold < plan_.fold_keys.size(); ++fold)
+    expect_measurable(plan_.config, fold, fold_info(fold));
+  if (warnings().empty()) return;
+  if (!plan_.config.data.allow_overlap)
+    throw_input(
+        "{}; results on queries that were trained or chosen on say nothing about new ones: give other files, "
+        "or "
+        "set data.allow_overlap: true to run all the same",
+        join(warnings(), "; "));
+  for (const std::string& warning : warnings()) view_.log(LogLevel::kWarning, warning);
+}
+
+const std::vector<std::string>& Experiment::warnings() {
+  if (warnings_) return *warnings_;
+  std::vector<const FoldInfo*> folds;
+  for (size_t fold = 0; fold < plan_.fold_keys.size(); ++fold) folds.push_back(&fold_info(fold));
+  warnings_ = find_overlap(folds);
+  return *warnings_;
 }
 
 void Experiment::run_data() {
@@ -126,7 +153,7 @@ void Experiment::read_features(size_t fold, const Context& context) {
     if (const auto payload = store_->load(kFoldKind, key, kFoldVersion, context))
       infos_[fold] = load_fold_info(*payload);
   if (!infos_.contains(fold)) {
-    infos_[fold] = describe_fold(plan_.config, *read);
+    infos_[fold] = describe_fold(plan_.config, *read, context);
     fold_grades(plan_.config, infos_[fold].labels);
     store_->save(kFoldKind, key, kFoldVersion, save_fold_info(infos_[fold]));
   }
@@ -365,8 +392,9 @@ void Experiment::run_report() {
   });
 }
 
-Json Experiment::results(const EvaluationResult& evaluation) const {
+Json Experiment::results(const EvaluationResult& evaluation) {
   Json result = {{"name", plan_.config.name}, {"seed", plan_.config.seed}};
+  if (!warnings().empty()) result["warnings"] = warnings();
   for (const auto& [key, value] : evaluation.summary.items()) result[key] = value;
   // Timings of stages that an earlier run computed are kept from its results.
   Json timing = Json::object();

@@ -64,7 +64,9 @@ class Experiment {
   const std::vector<MixRow>& mix_rows(size_t fold);
   EvaluationResult evaluation();
   // results.json of this run: the evaluation, timings, and what the run was.
-  nlohmann::ordered_json results(const EvaluationResult& evaluation) const;
+  nlohmann::ordered_json results(const EvaluationResult& evaluation);
+  // What a reader of the results must know of the data: splits that share queries.
+  const std::vector<std::string>& warnings();
   // Everything that the report shows.
   nlohmann::ordered_json report_data(const EvaluationResult& evaluation);
 
@@ -76,6 +78,7 @@ class Experiment {
   bool cached(const char* kind, const Hash128& key, Stage stage) const;
   void expect_selected(Stage stage, const std::string& what) const;
 
+  void check_data();
   void run_data();
   void run_train();
   void run_calibrate();
@@ -115,6 +118,7 @@ class Experiment {
   std::shared_ptr<const FoldFeatures> raw_features_;
   std::map<Standardize, std::shared_ptr<PreparedFold>> features_;  // shared with the jobs that train on them
   std::vector<StageTiming> timings_;
+  std::optional<std::vector<std::string>> warnings_;
 };
 
 }  // namespace tunemix

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <fstream>
+#include <map>
 #include <mutex>
 #include <string>
 
@@ -10,6 +11,37 @@
 #include "tunemix/core/timer.h"
 
 namespace tunemix {
+
+// How far a stage is.
+struct StageProgress {
+  std::string stage;
+  size_t done = 0;
+  size_t jobs = 0;
+  std::string rest;   // "about 2 min to go"; empty where nobody can say
+  std::string model;  // what is trained just now
+};
+
+// One line of at most `columns` characters on the screen. What does not fit goes in this order: the model,
+// the bar, the time to go.
+std::string progress_line(const StageProgress& progress, size_t columns, bool unicode);
+// Characters on the screen: those of UTF-8 text.
+size_t screen_columns(std::string_view text);
+
+// The time that is left, by the share of the work that is done; smoothed, so that it does not jump when a
+// short job follows a long one.
+class TimeLeft {
+ public:
+  void restart() { *this = TimeLeft(); }
+  // `share` of the work took `seconds` so far.
+  void update(double seconds, double share);
+  // Empty while there is too little to go by, and at the end.
+  std::string text() const;
+
+ private:
+  bool known_ = false;
+  double at_ = 0;    // seconds of the last update
+  double rest_ = 0;  // seconds
+};
 
 class ProgressView {
  public:
@@ -34,9 +66,11 @@ class ProgressView {
   void draw();
   void clear();
   void say(const std::string& line);
+  double share_done() const;
 
   bool quiet_;
   bool terminal_;
+  bool unicode_;
   std::mutex mutex_;
   std::ofstream log_;
   std::string stage_;
@@ -44,9 +78,11 @@ class ProgressView {
   size_t cached_ = 0;
   size_t done_ = 0;
   std::string model_;
+  std::map<std::string, double> running_;  // share of each job under way
+  TimeLeft left_;
   Timer stage_timer_;
   Timer since_drawn_;
-  bool drawn_ = false;
+  size_t drawn_ = 0;  // columns of the line on the screen
 };
 
 }  // namespace tunemix

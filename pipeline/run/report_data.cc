@@ -4,6 +4,7 @@
 #include "pipeline/run/bundle_writer.h"
 #include "pipeline/run/experiment.h"
 #include "tunemix/calibrate/reliability.h"
+#include "tunemix/metric/selection.h"
 
 namespace tunemix {
 namespace {
@@ -42,10 +43,33 @@ void add_members(Json& out, size_t fold, const MixRow& row) {
                   {"calibration", member.calibration},
                   {"model", fmt::format("{} bag={}", member.model, member.bag + 1)}};
     entry["iterations"] = member.checkpoint > 0 ? Json(member.checkpoint) : Json(nullptr);
-    entry["valid_ndcg@10"] = row.diagnostics[i].quality;
+    entry["quality"] = row.diagnostics[i].quality;
     entry["weight"] = row.diagnostics[i].weight;
     entry["variance_share"] = row.diagnostics[i].variance_share;
     out.push_back(std::move(entry));
+  }
+}
+
+// Their masses, in the config's order.
+void add_families(Json& out, size_t fold, const MixRow& row, const Config& config) {
+  std::vector<std::string> seen;
+  for (const LearnerSpec& spec : config.learners) {
+    const std::string family = spec.family();
+    if (std::find(seen.begin(), seen.end(), family) != seen.end()) continue;
+    seen.push_back(family);
+    double mass = 0;
+    size_t members = 0;
+    for (size_t i = 0; i < row.sources.size(); ++i)
+      if (row.mixture.members()[i].family == family) {
+        mass += row.diagnostics[i].weight;
+        ++members;
+      }
+    if (members > 0)
+      out.push_back({{"fold", fold + 1},
+                     {"family", family},
+                     {"row", spec.row()},
+                     {"members", members},
+                     {"mass", mass}});
   }
 }
 
@@ -54,9 +78,18 @@ Json describe_reliability(size_t fold, const std::string& member, const Reliabil
   for (const ReliabilityBin& bin : reliability.bins)
     entry["curve"].push_back(
         {{"predicted", bin.predicted}, {"observed", bin.observed}, {"count", bin.documents}});
+  entry["grades"] = reliability.expected_error.has_value();
   entry["log_loss"] = reliability.log_loss ? Json(*reliability.log_loss) : Json(nullptr);
   entry["ece"] = reliability.expected_error ? Json(*reliability.expected_error) : Json(nullptr);
   return entry;
+}
+
+// The number of a feature as the files have it; of a standardised one that it is.
+std::string feature_name(Standardize mode, size_t feature, size_t width) {
+  if (mode == Standardize::kReplace) return fmt::format("{} (standardised)", feature + 1);
+  if (mode == Standardize::kAppend && feature >= width)
+    return fmt::format("{} (standardised)", feature - width + 1);
+  return fmt::format("{}", feature + 1);
 }
 
 // The members of a mixture with the largest weights, no two of them of the same calibration.
@@ -107,8 +140,15 @@ Json Experiment::reliability_data(size_t fold) {
 Json Experiment::report_data(const EvaluationResult& evaluation) {
   const Json summary = results(evaluation);
   Json data = {{"name", plan_.config.name}, {"version", TUNEMIX_VERSION}, {"seed", plan_.config.seed}};
+  data["metric"] = summary["metric"];
+  data["warnings"] = warnings();
   const size_t folds = plan_.fold_keys.size();
   for (const char* key : {"rows", "ndcg_at", "choices"}) data[key] = summary[key];
+  const std::string value = "valid_" + SelectionName::parse(plan_.config.mix.metric).text();
+  for (Json& choice : data["choices"]) {
+    choice["quality"] = choice[value];
+    choice.erase(value);
+  }
   size_t empty = 0;
   size_t queries = 0;
   for (size_t fold = 0; fold < folds; ++fold) {
@@ -121,13 +161,15 @@ Json Experiment::report_data(const EvaluationResult& evaluation) {
     queries += data["data"].back()["queries"].get<size_t>();
     const MixRow& row = main_row(mix_rows(fold));
     add_members(data["members"], fold, row);
+    add_families(data["families"], fold, row, plan_.config);
+    data["left_out"] = data.value("left_out", size_t{0}) + row.left_out;
     for (Json& entry : reliability_data(fold)) data["reliability"].push_back(std::move(entry));
     for (const GridPoint& point : row.grid)
       data["surface"].push_back({{"fold", fold + 1},
                                  {"row", row.name},
                                  {"c", point.c},
                                  {"iterations", point.checkpoint},
-                                 {"ndcg", point.quality}});
+                                 {"quality", point.quality}});
   }
   data["notes"].push_back(
       fmt::format("{} of {} test queries have no relevant document; the tools disagree on what those count.",
@@ -137,6 +179,7 @@ Json Experiment::report_data(const EvaluationResult& evaluation) {
   // first.
   for (size_t l = 0; l < plan_.config.learners.size(); ++l) {
     const LearnerSpec& learner = plan_.config.learners[l];
+    const size_t width = fold_info(0).features;
     std::vector<double> use;
     size_t models = 0;
     for (const TrainJob& job : plan_.jobs) {
@@ -149,7 +192,7 @@ Json Experiment::report_data(const EvaluationResult& evaluation) {
         for (const auto& point : result.attention)
           data["bandit"].push_back({{"model", learner.title()},
                                     {"round", point.round},
-                                    {"feature", point.feature + 1},
+                                    {"feature", feature_name(learner.standardize, point.feature, width)},
                                     {"probability", point.share}});
     }
     std::vector<size_t> order(use.size());
@@ -157,8 +200,9 @@ Json Experiment::report_data(const EvaluationResult& evaluation) {
     std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return use[a] > use[b]; });
     order.resize(std::min(order.size(), kShownFeatures));
     for (const size_t j : order)
-      data["features"].push_back(
-          {{"model", learner.title()}, {"feature", j + 1}, {"use", use[j] / static_cast<double>(models)}});
+      data["features"].push_back({{"model", learner.title()},
+                                  {"feature", feature_name(learner.standardize, j, width)},
+                                  {"use", use[j] / static_cast<double>(models)}});
   }
   for (const auto& [stage, entry] : summary["timing"].items()) {
     Json timing = {{"stage", stage}};

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "pipeline/stages/data_checks.h"
 #include "tunemix/metric/evaluator.h"
+#include "tunemix/metric/selection.h"
 
 namespace tunemix {
 namespace {
@@ -39,11 +41,12 @@ struct RowEvaluations {
   std::vector<std::vector<Evaluation>> folds;  // [fold][tool]
 };
 
-std::vector<RowEvaluations> evaluate_split(const Plan& plan, const std::vector<FoldInfo>& folds,
+std::vector<RowEvaluations> evaluate_split(const Plan& plan, const std::vector<std::string>& tools,
+                                           const std::vector<FoldInfo>& folds,
                                            const std::vector<std::vector<MixRow>>& rows, bool test,
                                            const Context& context) {
   std::vector<MetricPolicy> policies;
-  for (const std::string& tool : plan.config.evaluate.tools) policies.push_back(policy_of(plan.config, tool));
+  for (const std::string& tool : tools) policies.push_back(policy_of(plan.config, tool));
   std::vector<RowEvaluations> result(rows[0].size());
   for (size_t fold = 0; fold < folds.size(); ++fold) {
     const SplitInfo& split = test ? folds[fold].test : folds[fold].valid;
@@ -60,17 +63,19 @@ std::vector<RowEvaluations> evaluate_split(const Plan& plan, const std::vector<F
   return result;
 }
 
-void add_rows(Json& summary, const Config& config, const std::string& split,
-              const std::vector<RowEvaluations>& rows) {
-  for (size_t tool = 0; tool < config.evaluate.tools.size(); ++tool)
+void add_rows(Json& summary, const std::vector<std::string>& tools, const std::string& split,
+              const std::vector<RowEvaluations>& rows, const std::string& chosen) {
+  for (size_t tool = 0; tool < tools.size(); ++tool)
     for (const RowEvaluations& row : rows) {
       Average ndcg;
       Average err;
       Average map;
+      double err_max = 0;
       Json folds = Json::array();
       const MeasureTable& m = row.folds[0][tool].measures;
       for (size_t fold = 0; fold < row.folds.size(); ++fold) {
         const Evaluation& e = row.folds[fold][tool];
+        err_max = std::max(err_max, e.policy.err_max);
         ndcg.add(e.ndcg(10), e.standard_error[m.ndcg(10)]);
         err.add(e.mean[m.err()], e.standard_error[m.err()]);
         map.add(e.mean[m.map()], e.standard_error[m.map()]);
@@ -84,19 +89,20 @@ void add_rows(Json& summary, const Config& config, const std::string& split,
       }
       summary["rows"].push_back({{"name", row.row},
                                  {"split", split},
-                                 {"tool", config.evaluate.tools[tool]},
+                                 {"tool", tools[tool]},
                                  {"ndcg@10", ndcg.mean()},
                                  {"stderr", number(ndcg.standard_error())},
                                  {"err", number(err.mean())},
+                                 {"err_max", err_max},
                                  {"err_stderr", number(err.standard_error())},
                                  {"map", number(map.mean())},
                                  {"folds", folds},
-                                 {"best", false}});
+                                 {"chosen", row.row == chosen}});
       for (size_t k = 1; k <= 10; ++k) {
         Average at;
         for (const auto& fold : row.folds) at.add(fold[tool].ndcg(k), fold[tool].standard_error[m.ndcg(k)]);
         summary["ndcg_at"].push_back({{"row", row.row},
-                                      {"tool", config.evaluate.tools[tool]},
+                                      {"tool", tools[tool]},
                                       {"split", split},
                                       {"k", k},
                                       {"ndcg", at.mean()},
@@ -105,17 +111,25 @@ void add_rows(Json& summary, const Config& config, const std::string& split,
     }
 }
 
-void mark_best(Json& rows) {
-  for (Json& row : rows) {
-    double best = -1;
-    for (const Json& other : rows)
-      if (other["split"] == row["split"] && other["tool"] == row["tool"])
-        best = std::max(best, other["ndcg@10"].get<double>());
-    row["best"] = row["ndcg@10"].get<double>() == best;
-  }
+}  // namespace
+
+std::string main_row_name(const std::vector<std::string>& names) {
+  require(!names.empty(), "no row to stand for the experiment");
+  // The mixture of all families, or that of the only one.
+  const auto all = std::find(names.begin(), names.end(), "ALL+EXP");
+  return all == names.end() ? names.front() : *all;
 }
 
-}  // namespace
+const MixRow& main_row(const std::vector<MixRow>& rows) {
+  std::vector<std::string> names;
+  for (const MixRow& row : rows) names.push_back(row.name);
+  const std::string name = main_row_name(names);
+  return *std::find_if(rows.begin(), rows.end(), [&](const MixRow& row) { return row.name == name; });
+}
+
+std::string err_label(double err_max) {
+  return err_max == MetricPolicy().err_max ? "ERR" : fmt::format("ERR (max {:g})", err_max);
+}
 
 EvaluationResult evaluate(const Plan& plan, const std::vector<FoldInfo>& folds,
                           const std::vector<std::vector<MixRow>>& rows, const Context& context) {
@@ -124,10 +138,16 @@ EvaluationResult evaluate(const Plan& plan, const std::vector<FoldInfo>& folds,
       if (fold.size() != rows[0].size() || fold[r].name != rows[0][r].name)
         throw InternalError("the folds have different rows");
   EvaluationResult result;
-  result.summary = {{"rows", Json::array()}, {"ndcg_at", Json::array()}, {"choices", Json::array()}};
+  const SelectionName metric = SelectionName::parse(plan.config.mix.metric);
+  const std::vector<std::string> tools = evaluation_tools(plan.config, folds);
+  const std::string chosen = main_row(rows[0]).name;
+  result.summary = {{"metric", metric.label()},
+                    {"rows", Json::array()},
+                    {"ndcg_at", Json::array()},
+                    {"choices", Json::array()}};
   for (const bool test : {true, false}) {
-    const auto evaluated = evaluate_split(plan, folds, rows, test, context);
-    add_rows(result.summary, plan.config, test ? "test" : "valid", evaluated);
+    const auto evaluated = evaluate_split(plan, tools, folds, rows, test, context);
+    add_rows(result.summary, tools, test ? "test" : "valid", evaluated, chosen);
     if (!test) continue;
     for (const RowEvaluations& row : evaluated)
       for (size_t fold = 0; fold < row.folds.size(); ++fold) {
@@ -141,12 +161,11 @@ EvaluationResult evaluate(const Plan& plan, const std::vector<FoldInfo>& folds,
         result.per_query.push_back(std::move(values));
       }
   }
-  mark_best(result.summary["rows"]);
   for (size_t fold = 0; fold < rows.size(); ++fold)
     for (const MixRow& row : rows[fold]) {
       Json choice = {{"fold", fold + 1}, {"row", row.name}, {"c", row.mixture.c()}};
       choice["iterations"] = row.mixture.checkpoint() > 0 ? Json(row.mixture.checkpoint()) : Json(nullptr);
-      choice["valid_ndcg@10"] = row.validation;
+      choice["valid_" + metric.text()] = row.validation;
       choice["chosen_by"] = row.chosen_by;
       if (row.grid.empty()) {
         choice["c"] = nullptr;
@@ -189,35 +208,43 @@ EvaluationResult load_evaluation(std::span<const uint8_t> payload) {
 
 std::string results_table(const Json& results, bool markdown) {
   std::string tool;
+  std::string err_header;
   std::string out;
+  const auto err_width = [](const std::string& header) { return std::max<size_t>(12, header.size() + 2); };
   for (const Json& row : results["rows"]) {
     if (row["split"] != "test") continue;
     if (tool.empty()) {
       tool = row["tool"].get<std::string>();
       const std::string header = fmt::format("{} NDCG@10", tool);
-      out += markdown ? fmt::format("| row | {} | std. error | {} ERR | folds |\n|---|---|---|---|---|\n",
-                                    header, tool)
-                      : fmt::format("  {:<14}{:>16}{:>12}{:>12}   {}\n", "row", header, "std. error",
-                                    tool + " ERR", "folds");
+      err_header = tool + " " + err_label(row["err_max"].get<double>());
+      out += markdown ? fmt::format("| row | {} | std. error | {} | folds |\n|---|---|---|---|---|\n", header,
+                                    err_header)
+                      : fmt::format("  {:<14}{:>16}{:>12}{:>{}}   {}\n", "row", header, "std. error",
+                                    err_header, err_width(err_header), "folds");
     }
     if (row["tool"] != tool) break;
     std::string folds;
     for (const Json& fold : row["folds"])
       folds += fmt::format("{}{:.4f}", folds.empty() ? "" : " ", fold["ndcg@10"].get<double>());
-    const bool best = row["best"].get<bool>();
+    const bool chosen = row["chosen"].get<bool>();
     const std::string name = row["name"].get<std::string>();
     const std::string error =
         row["stderr"].is_null() ? "-" : fmt::format("{:.4f}", row["stderr"].get<double>());
     const std::string err = row["err"].is_null() ? "-" : fmt::format("{:.4f}", row["err"].get<double>());
     const double ndcg = row["ndcg@10"].get<double>();
     if (markdown)
-      out += fmt::format("| {0}{1}{0} | {0}{2:.4f}{0} | {3} | {4} | {5} |\n", best ? "**" : "", name, ndcg,
+      out += fmt::format("| {0}{1}{0} | {0}{2:.4f}{0} | {3} | {4} | {5} |\n", chosen ? "**" : "", name, ndcg,
                          error, err, folds);
     else
-      out += fmt::format("{} {:<14}{:>16.4f}{:>12}{:>12}   {}\n", best ? "*" : " ", name, ndcg, error, err,
-                         folds);
+      out += fmt::format("{} {:<14}{:>16.4f}{:>12}{:>{}}   {}\n", chosen ? "*" : " ", name, ndcg, error, err,
+                         err_width(err_header), folds);
   }
-  return out;
+  std::string warnings;
+  if (results.contains("warnings"))
+    for (const Json& warning : results["warnings"])
+      warnings +=
+          fmt::format("{}{}\n", markdown ? "> **Warning:** " : "  warning: ", warning.get<std::string>());
+  return markdown && !warnings.empty() ? warnings + "\n" + out : out + warnings;
 }
 
 }  // namespace tunemix

@@ -12,6 +12,9 @@
 
 namespace tunemix {
 
+// "ERR", or "ERR (max 4)" where D is not that of the tools.
+std::string err_label(double err_max);
+
 // The headline measures of one row on one fold, by query: what `compare` tests.
 struct QueryValues {
   std::string row;
@@ -25,6 +28,11 @@ struct EvaluationResult {
   nlohmann::ordered_json summary;
   std::vector<QueryValues> per_query;  // of the test split under the first tool
 };
+
+// The row that stands for the experiment and is marked in the results: ALL+EXP, or the one family's EXP.
+// Never picked by the test data.
+const MixRow& main_row(const std::vector<MixRow>& rows);
+std::string main_row_name(const std::vector<std::string>& names);
 
 EvaluationResult evaluate(const Plan& plan, const std::vector<FoldInfo>& folds,
                           const std::vector<std::vector<MixRow>>& rows, const Context& context);

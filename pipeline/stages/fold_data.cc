@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "pipeline/stages/data_checks.h"
+#include "tunemix/core/files.h"
 #include "tunemix/data/letor_reader.h"
 #include "tunemix/data/synthetic.h"
 #include "tunemix/metric/selection.h"
@@ -10,7 +12,7 @@
 namespace tunemix {
 namespace {
 
-constexpr uint32_t kDataVersion = 1;
+constexpr uint32_t kDataVersion = 2;
 
 FoldFeatures generate_fold(const Config& config, size_t fold, const Context& context) {
   SyntheticOptions options = synthetic_preset(config.data.synthetic.preset);
@@ -29,12 +31,30 @@ FoldFeatures generate_fold(const Config& config, size_t fold, const Context& con
           all.select_queries(view.subspan(test))};
 }
 
-SplitInfo describe(const Dataset& data) {
+SplitInfo describe(const Dataset& data, const Context& context) {
   return {{data.labels().begin(), data.labels().end()},
           data.queries(),
           data.names(),
           {data.source_rows().begin(), data.source_rows().end()},
-          data.fingerprint()};
+          data.fingerprint(),
+          query_contents(data, context)};
+}
+
+// A label that training never had cannot be predicted, and a feature that it never had cannot have been
+// learnt.
+void expect_known(const Config& config, size_t fold, const std::vector<std::string>& files, const char* split,
+                  const Dataset& data, const Dataset& train, int labels) {
+  if (data.max_label() >= labels)
+    throw_input(
+        "fold {}: the {} data ({}) has label {} and the largest of the training data is {}; set data.labels: "
+        "{} "
+        "if that is right",
+        fold + 1, split, join(files, ", "), data.max_label(), train.max_label(), data.max_label() + 1);
+  if (data.features() > train.features() && !config.data.allow_new_features)
+    throw_input(
+        "fold {}: the {} data ({}) has feature {} and the training data has features 1 to {} only, so that "
+        "nothing can be learnt of it; set data.allow_new_features: true if it is 0 there",
+        fold + 1, split, join(files, ", "), data.features(), train.features());
 }
 
 void save_split(BinaryWriter& out, const SplitInfo& split) {
@@ -46,6 +66,7 @@ void save_split(BinaryWriter& out, const SplitInfo& split) {
   out.put(split.source_rows);
   out.put(split.fingerprint.high);
   out.put(split.fingerprint.low);
+  out.put(split.contents);
 }
 
 SplitInfo load_split(BinaryReader& in) {
@@ -60,6 +81,7 @@ SplitInfo load_split(BinaryReader& in) {
   split.source_rows = in.get_vector<uint32_t>();
   split.fingerprint.high = in.get<uint64_t>();
   split.fingerprint.low = in.get<uint64_t>();
+  split.contents = in.get_vector<Hash128>();
   return split;
 }
 
@@ -75,6 +97,7 @@ void hash_files(const Config& config, const std::vector<std::string>& files, Art
                 MissingFiles missing, Hasher& hasher) {
   hasher.number(files.size());
   for (const auto& path : paths_of(config, files)) {
+    if (missing == MissingFiles::kRefuse) expect_readable(path);
     const Hash128 hash = store.file_hash(path, missing);
     hasher.number(hash.high).number(hash.low);
     // LightGBM's group sizes belong to the content.
@@ -90,6 +113,7 @@ Hash128 fold_key(const Config& config, size_t fold, ArtifactStore& store, Missin
   hasher.text("data").number(kDataVersion);
   hasher.number(static_cast<uint64_t>(config.data.labels))
       .number(static_cast<uint64_t>(config.data.max_feature_id));
+  if (config.data.allow_new_features) hasher.text("new features");
   if (config.data.folds.empty()) {
     hasher.text(config.data.synthetic.preset).number(static_cast<uint64_t>(config.data.synthetic.queries));
     hasher.number(config.seed).number(fold);
@@ -111,9 +135,12 @@ FoldFeatures read_fold(const Config& config, size_t fold, const Context& context
     return read_letor(paths_of(config, list), options, context);
   };
   Dataset train = read(files.train);
-  options.num_labels = config.data.labels > 0 ? config.data.labels : std::max(2, train.max_label() + 1);
+  expect_several_labels(train);
+  const int labels = config.data.labels > 0 ? config.data.labels : std::max(2, train.max_label() + 1);
   Dataset valid = read(files.valid);
   Dataset test = read(files.test);
+  expect_known(config, fold, files.valid, "validation", valid, train, labels);
+  expect_known(config, fold, files.test, "test", test, train, labels);
   // A feature that one split never writes is 0 there.
   const size_t widest = std::max({train.features(), valid.features(), test.features()});
   options.num_features = widest;
@@ -123,14 +150,14 @@ FoldFeatures read_fold(const Config& config, size_t fold, const Context& context
   return {std::move(train), std::move(valid), std::move(test)};
 }
 
-FoldInfo describe_fold(const Config& config, const FoldFeatures& features) {
+FoldInfo describe_fold(const Config& config, const FoldFeatures& features, const Context& context) {
   expect_several_labels(features.train);
   FoldInfo info;
   info.labels = config.data.labels > 0 ? config.data.labels : std::max(2, features.train.max_label() + 1);
   info.features = features.train.features();
-  info.train = describe(features.train);
-  info.valid = describe(features.valid);
-  info.test = describe(features.test);
+  info.train = describe(features.train, context);
+  info.valid = describe(features.valid, context);
+  info.test = describe(features.test, context);
   return info;
 }
 

@@ -19,6 +19,7 @@ struct SplitInfo {
   NameTable names;
   std::vector<uint32_t> source_rows;  // of each document in its files; empty in file order
   Hash128 fingerprint;
+  std::vector<Hash128> contents;  // of each query: query_contents of data_checks.h
 };
 
 struct FoldInfo {
@@ -50,7 +51,7 @@ Hash128 fold_key(const Config& config, size_t fold, ArtifactStore& store, Missin
 
 // Reads the files (or generates the preset) without standardisation; throws InputError naming file and line.
 FoldFeatures read_fold(const Config& config, size_t fold, const Context& context);
-FoldInfo describe_fold(const Config& config, const FoldFeatures& features);
+FoldInfo describe_fold(const Config& config, const FoldFeatures& features, const Context& context);
 FoldFeatures standardize_fold(FoldFeatures features, Standardize mode, const Context& context);
 std::vector<std::filesystem::path> paths_of(const Config& config, const std::vector<std::string>& files);
 

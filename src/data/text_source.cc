@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tunemix/core/error.h"
+#include "tunemix/core/files.h"
 #include "tunemix/data/text_file.h"
 
 namespace tunemix {
@@ -26,10 +27,14 @@ class InputFile {
  public:
   explicit InputFile(const std::filesystem::path& path)
       : name_(path.string()), fd_(::open(path.c_str(), O_RDONLY)) {
-    if (fd_ < 0) throw_input("{}: cannot open: {}", name_, describe_errno());
+    if (fd_ < 0) {
+      const int error = errno;
+      expect_readable(path);
+      throw_input("{}: cannot open: {}", name_, std::generic_category().message(error));
+    }
     struct stat info {};
     if (::fstat(fd_, &info) != 0) throw_input("{}: cannot read: {}", name_, describe_errno());
-    if (S_ISDIR(info.st_mode)) throw_input("{}: is a directory, expected a file", name_);
+    if (S_ISDIR(info.st_mode)) throw_input("{}: it is a folder; expected a file", name_);
     seekable_ = S_ISREG(info.st_mode);
   }
   ~InputFile() {

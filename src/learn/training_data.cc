@@ -77,8 +77,10 @@ void expect_several_labels(const Dataset& data) {
   if (data.documents() == 0) throw InputError("the training data has no documents");
   const auto labels = data.labels();
   if (std::all_of(labels.begin(), labels.end(), [&](int32_t label) { return label == labels[0]; }))
-    throw_input("all {} training documents have label {}; expected two labels or more", labels.size(),
-                labels[0]);
+    throw_input(
+        "all {} training documents have label {}, so that there is nothing to learn; expected two labels or "
+        "more",
+        labels.size(), labels[0]);
 }
 
 }  // namespace tunemix

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "tunemix/core/binary.h"
 #include "tunemix/core/error.h"
+#include "tunemix/core/files.h"
 #include "tunemix/data/text_file.h"
 
 namespace tunemix {
@@ -30,6 +30,20 @@ bool parse_finite(std::string_view text, double& value) {
   return std::isfinite(value);
 }
 
+// How many finite numbers the line consists of; 0 where there is anything else.
+size_t count_numbers(std::string_view line) {
+  size_t count = 0;
+  while (!line.empty()) {
+    const std::string_view word = line.substr(0, line.find_first_of(" \t"));
+    double value = 0;
+    if (!parse_finite(word, value)) return 0;
+    ++count;
+    line.remove_prefix(word.size());
+    line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+  }
+  return count;
+}
+
 }  // namespace
 
 std::vector<double> parse_scores(std::string_view text, std::string_view name) {
@@ -41,15 +55,23 @@ std::vector<double> parse_scores(std::string_view text, std::string_view name) {
     const std::string_view line = trimmed(text.substr(at, end - at));
     at = end + 1;
     double score = 0;
-    if (!parse_finite(line, score))
+    if (!parse_finite(line, score)) {
+      if (const size_t columns = count_numbers(line); columns > 1)
+        throw_input(
+            "{}:{}: {} numbers; expected one score a document. Scores of {} labels become one with 'tunemix "
+            "score "
+            "--rank'",
+            name, scores.size() + 1, columns, columns);
       throw_input("{}:{}: '{}', expected one finite number", name, scores.size() + 1, line.substr(0, 60));
+    }
     scores.push_back(score);
   }
   return scores;
 }
 
 std::vector<double> read_scores(const std::filesystem::path& file, const Dataset& data) {
-  std::vector<double> scores = parse_scores(read_text_file(file), file.string());
+  expect_readable(file);
+  std::vector<double> scores = parse_scores(read_any_text(file), file.string());
   if (scores.size() != data.documents())
     throw_input("{}: {} scores, expected {}, one for each document of the data", file.string(), scores.size(),
                 data.documents());

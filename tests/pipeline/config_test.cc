@@ -173,7 +173,6 @@ TEST(Config, MistakesHaveThePlaceTheKeyAndWhatIsExpected) {
       {"from: 0", "from: 300", "c.yaml:13:", "below 'from'"},
       {"step: 10", "step: 0.000001", "c.yaml:13:", "more than 10000"},
       {"ndcg@5", "precision", "c.yaml:13:", "expected ndcg@K"},
-      {"tools: [trec, yahoo]", "tools: []", "c.yaml:14:", "at least one"},
       {"err_max: 16", "err_max: 0.5", "c.yaml:14:", "from 1"},
       {"partition: fast", "partition: 'a b'", "c.yaml:15:", "engine.slurm.partition: "},
       {"name: full.1", "name: ../x", "c.yaml:2:7: name: ", "letters"},

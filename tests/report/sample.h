@@ -51,7 +51,7 @@ inline ReportJson sample_rows() {
                         {"err", sum / 5 * .4},
                         {"map", sum / 5 * .6},
                         {"folds", folds},
-                        {"best", false}});
+                        {"chosen", sample_row_names()[row] == "ALL+EXP"}});
       }
     }
   }
@@ -112,7 +112,7 @@ inline ReportJson sample_members(int per_model) {
                              {"model", models[model]},
                              {"iterations", svm ? ReportJson() : ReportJson(10 << step % 8)},
                              {"C", svm ? ReportJson(std::pow(10.0, step % 8 - 6)) : ReportJson()},
-                             {"valid_ndcg@10", ndcg},
+                             {"quality", ndcg},
                              {"weight", std::exp(120 * (ndcg - .80)) / (svm ? 20 : 60)},
                              {"variance_share", .01 * scatter(members.size(), 3)}});
         }
@@ -127,12 +127,12 @@ inline ReportJson sample_surface() {
         if (row == "SVM+EXP" && iterations > 10) continue;
         for (int c = 0; c <= 200; c += 5) {
           const double away = (c - 60.0 - 10 * fold) / 200, length = std::log10(iterations) - 2.1;
-          cells.push_back(
-              {{"fold", fold},
-               {"row", row},
-               {"c", c},
-               {"iterations", row == "SVM+EXP" ? ReportJson() : ReportJson(iterations)},
-               {"ndcg", .79 - .02 * away * away - .008 * length * length + .0015 * scatter(cells.size())}});
+          cells.push_back({{"fold", fold},
+                           {"row", row},
+                           {"c", c},
+                           {"iterations", row == "SVM+EXP" ? ReportJson() : ReportJson(iterations)},
+                           {"quality", .79 - .02 * away * away - .008 * length * length +
+                                           .0015 * scatter(cells.size())}});
         }
       }
   return cells;
@@ -147,7 +147,7 @@ inline ReportJson sample_choices() {
            {"row", row},
            {"c", 60 + 10 * fold},
            {"iterations", row == "SVM+EXP" ? ReportJson() : ReportJson(fold % 2 == 1 ? 100 : 200)},
-           {"valid_ndcg@10", .79 + .001 * fold}});
+           {"quality", .79 + .001 * fold}});
   return choices;
 }
 
@@ -168,6 +168,7 @@ inline ReportJson sample_reliability() {
       curves.push_back({{"fold", fold},
                         {"member", members[member]},
                         {"curve", points},
+                        {"grades", member != 0},
                         {"log_loss", member == 0 ? ReportJson() : ReportJson(.52)},
                         {"ece", member == 1 ? .11 : .021}});
     }
@@ -200,12 +201,25 @@ inline ReportJson sample_bandit() {
   return points;
 }
 
+inline ReportJson sample_families() {
+  ReportJson families = ReportJson::array();
+  for (int fold = 1; fold <= 5; ++fold) {
+    families.push_back(
+        {{"fold", fold}, {"family", "boosting"}, {"row", "AB"}, {"members", 40}, {"mass", .7}});
+    families.push_back({{"fold", fold}, {"family", "svm"}, {"row", "SVM"}, {"members", 8}, {"mass", .3}});
+  }
+  return families;
+}
+
 // `members_per_model` checkpoints of each of four models with six calibrations in five folds.
 inline ReportJson sample_report_data(int members_per_model = 8) {
   return {{"name", "quickstart"},
           {"version", "0.1.0"},
           {"seed", 1},
           {"labels", 3},
+          {"metric", "NDCG@10"},
+          {"left_out", 12},
+          {"families", sample_families()},
           {"data", sample_data()},
           {"rows", sample_rows()},
           {"ndcg_at", sample_curves()},

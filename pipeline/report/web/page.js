@@ -33,7 +33,9 @@
   }
 
   // ---- Rows: the family is a colour, the variant a dash ----------------------------------------------------------
-  const familyOf = (row) => ({ AB: 'ab', SVM: 'svm', ALL: 'all' })[row.split('+')[0]] ?? 'other';
+  const palette = 12;  // colours in the style sheet; more families begin again
+  const families = data.results?.families ?? [];
+  const familyOf = (row) => `family-${Math.max(0, families.indexOf(row.split('+')[0])) % palette + 1}`;
   const variantOf = (row) => row.split('+').slice(1).join('+');
   const dashOf = (row) => ({ EXP: [1, 0], 'EXP.CPC': [6, 3], 'EXP.RBC': [2, 2], OneBest: [8, 3, 2, 3] })[variantOf(row)] ?? [1, 0];
   const rowColours = (rows, legend = null) => ({ field: 'row', type: 'nominal', legend, sort: null, scale: { domain: rows, range: rows.map((row) => colour(familyOf(row))) } });
@@ -120,9 +122,14 @@
       const { places, tools, split } = data.tools;
       const rows = unique(places.map((p) => p.row));
       const last = tools[tools.length - 1];
+      // Rows of one place share a label.
+      const names = unique(places.filter((p) => p.tool === last).map((p) => p.place)).map((place) => {
+        const tied = places.filter((p) => p.tool === last && p.place === place).map((p) => p.row);
+        return { tool: last, place, row: tied[0], label: tied.join(' = ') };
+      });
       return {
         description: `Place of every row by NDCG@10 under each preset, ${split} split`,
-        height: 270,
+        height: Math.max(270, 22 * rows.length),
         data: { values: places },
         encoding: {
           x: { field: 'tool', type: 'nominal', sort: tools, title: null, scale: { type: 'point', padding: 0.15 }, axis: { labelAngle: 0, orient: 'top', domain: false, ticks: false, labelFontSize: 13, labelColor: colour('ink'), grid: true, labelOverlap: false } },
@@ -137,7 +144,7 @@
             mark: { type: 'point', size: 110, stroke: colour('card'), strokeWidth: 1.5 },
             encoding: { tooltip: [name('row', 'Row'), name('tool', 'Preset'), number('place', 'Place', 'd'), number('ndcg', 'NDCG@10')] },
           },
-          { transform: [{ filter: { field: 'tool', equal: last } }], mark: { type: 'text', align: 'left', dx: 11, fontSize: 12, fontWeight: 500 }, encoding: { text: { field: 'row' } } },
+          { data: { values: names }, mark: { type: 'text', align: 'left', dx: 11, fontSize: 12, fontWeight: 500, limit: narrow(element) ? 110 : 320 }, encoding: { text: { field: 'label' }, opacity: { value: 1 }, tooltip: [name('label', 'Rows')] } },
         ],
       };
     },
@@ -170,12 +177,12 @@
     },
 
     surface(element) {
-      const { surfaces, choices } = data.choices;
+      const { surfaces, choices, metric } = data.choices;
       const surface = surfaces.find((s) => s.row === state.surfaceRow && s.fold === state.surfaceFold) ?? surfaces.find((s) => s.row === state.surfaceRow);
       const values = surface.cells.map(([c, T, ndcg]) => ({ c, T: T ?? 'none', ndcg }));
       const chosen = choices.filter((x) => x.row === surface.row && x.fold === surface.fold).map((x) => ({ c: x.c, T: x.T ?? 'none' }));
-      const title = 'validation NDCG@10 (yahoo, ties averaged)';
-      const tooltip = [number('c', 'c', '~g'), name('T', 'T'), number('ndcg', 'NDCG@10 (yahoo, ties averaged)')];
+      const title = `validation ${metric}`;
+      const tooltip = [number('c', 'c', '~g'), name('T', 'T'), number('ndcg', metric)];
       const lengths = unique(values.map((v) => v.T)).sort((a, b) => b - a);
       const exponents = unique(values.map((v) => v.c)).sort((a, b) => a - b);
       if (lengths.length < 2) {
@@ -207,35 +214,35 @@
             data: { values },
             mark: { type: 'rect', cornerRadius: 2 },
             encoding: {
-              color: { field: 'ndcg', type: 'quantitative', scale: { range: isDark() ? ['#23272e', '#1f6d66', '#8be0d0'] : ['#f1efeb', '#7fc4b6', '#0b5b54'], interpolate: 'lab', zero: false }, legend: { title: narrow(element) ? 'NDCG@10 (yahoo, ties averaged)' : title, gradientLength: narrow(element) ? 200 : 260, format: '.4f', titleLimit: 320, tickCount: 3 } },
+              color: { field: 'ndcg', type: 'quantitative', scale: { range: isDark() ? ['#23272e', '#1f6d66', '#8be0d0'] : ['#f1efeb', '#7fc4b6', '#0b5b54'], interpolate: 'lab', zero: false }, legend: { title: narrow(element) ? metric : title, gradientLength: narrow(element) ? 200 : 260, format: '.4f', titleLimit: 320, tickCount: 3 } },
               tooltip,
             },
           },
-          { data: { values: chosen }, mark: { type: 'rect', filled: false, stroke: isDark() ? '#ff8a3d' : colour('svm'), strokeWidth: 3, cornerRadius: 2, tooltip: null } },
+          { data: { values: chosen }, mark: { type: 'rect', filled: false, stroke: isDark() ? '#ff8a3d' : '#c2701c', strokeWidth: 3, cornerRadius: 2, tooltip: null } },
         ],
       };
     },
 
     members(element) {
-      const { points, names, groups } = data.members;
+      const { points, names, groups, metric, colours } = data.members;
       const values = points.map(([fold, family, kind, label, ndcg, weight, share]) => ({
         fold, family: groups[family], kind: groups[kind], member: names[label], ndcg, weight, share,
       })).filter((v) => (state.memberFold === 'all' || v.fold === state.memberFold) && v[state.memberY] > 0);
-      const families = unique(points.map((p) => groups[p[1]])).sort();
+      const shown = unique(points.map((p) => groups[p[1]])).sort((a, b) => Object.keys(colours).indexOf(a) - Object.keys(colours).indexOf(b));
       const heaviest = Math.max(...values.map((v) => v[state.memberY]), 1e-12);
       const decades = Array.from({ length: 8 }, (_, i) => 10 ** -i);
       const title = state.memberY === 'weight' ? 'Weight in the mixture' : 'Share of the mixture’s variance';
       return {
-        description: `${title} against the member’s validation NDCG@10`,
+        description: `${title} against the member’s validation ${metric}`,
         height: 320,
         data: { values: values.map((v) => ({ ...v, y: Math.max(v[state.memberY], heaviest * 1e-6) })) },
         mark: { type: 'point', size: 26, opacity: values.length > 1500 ? 0.35 : 0.6 },
         encoding: {
-          x: { field: 'ndcg', type: 'quantitative', title: narrow(element) ? 'NDCG@10 (yahoo, ties averaged)' : 'Member’s validation NDCG@10 (yahoo, ties averaged)', scale: { zero: false }, axis: { tickCount: narrow(element) ? 4 : 6 } },
+          x: { field: 'ndcg', type: 'quantitative', title: narrow(element) ? metric : `Member’s validation ${metric}`, scale: { zero: false }, axis: { tickCount: narrow(element) ? 4 : 6 } },
           y: { field: 'y', type: 'quantitative', title, scale: { type: 'log' }, axis: { format: '~%', values: decades } },
-          color: { field: 'family', type: 'nominal', title: null, scale: { domain: families, range: families.map((f) => colour({ boosting: 'ab', svm: 'svm' }[f] ?? 'other')) } },
+          color: { field: 'family', type: 'nominal', title: null, scale: { domain: shown, range: shown.map((f) => colour(`family-${colours[f]}`)) }, legend: { columns: narrow(element) ? 2 : 6 } },
           shape: { field: 'kind', type: 'nominal', title: null },
-          tooltip: [name('member', 'Member'), name('fold', 'Fold'), number('ndcg', 'NDCG@10 (yahoo, ties averaged)'), number('weight', 'Weight', '.3%'), number('share', 'Share of variance', '.3%')],
+          tooltip: [name('member', 'Member'), name('fold', 'Fold'), number('ndcg', metric), number('weight', 'Weight', '.3%'), number('share', 'Share of variance', '.3%')],
         },
         usermeta: { canvas: values.length > 1500 },
       };
@@ -245,21 +252,22 @@
       const curve = data.reliability[Number(element.dataset.argument)];
       const values = curve.points.map(([predicted, observed, count]) => ({ predicted, observed, count }));
       const top = Math.max(...values.map((v) => Math.max(v.predicted, v.observed)), 1e-6);
-      const scale = { domain: [0, top > 0.5 && top <= 1 ? 1 : top], nice: top > 1, zero: true };
+      // Scores that only rank have a curve of their own scale and nothing to be compared with.
+      const scale = curve.grades ? { domain: [0, top > 0.5 && top <= 1 ? 1 : top], nice: top > 1, zero: true } : { zero: false };
       const axis = { tickCount: 5, domain: false };
       return {
-        title: { text: curve.member, subtitle: `calibration error ${curve.ece}`, limit: Math.max(200, element.clientWidth - 20) },
+        title: { text: curve.member, subtitle: curve.grades ? `calibration error ${curve.ece}` : 'a ranking score, not a grade', limit: Math.max(200, element.clientWidth - 20) },
         description: `Reliability of ${curve.member}, fold ${curve.fold}`,
         height: 210,
         layer: [
-          { data: { values: [{ v: 0 }, { v: scale.domain[1] }] }, mark: { type: 'line', strokeDash: [4, 3], color: colour('quiet'), strokeWidth: 1 }, encoding: { x: { field: 'v', type: 'quantitative', scale }, y: { field: 'v', type: 'quantitative', scale } } },
-          { data: { values }, mark: { type: 'line', color: colour('accent'), strokeWidth: 1.5, opacity: 0.6 }, encoding: { x: { field: 'predicted', type: 'quantitative' }, y: { field: 'observed', type: 'quantitative' } } },
+          ...(curve.grades ? [{ data: { values: [{ v: 0 }, { v: scale.domain[1] }] }, mark: { type: 'line', strokeDash: [4, 3], color: colour('quiet'), strokeWidth: 1 }, encoding: { x: { field: 'v', type: 'quantitative', scale }, y: { field: 'v', type: 'quantitative', scale } } }] : []),
+          { data: { values }, mark: { type: 'line', color: colour('accent'), strokeWidth: 1.5, opacity: 0.6 }, encoding: { x: { field: 'predicted', type: 'quantitative', scale: curve.grades ? scale : { zero: false } }, y: { field: 'observed', type: 'quantitative', scale: curve.grades ? scale : { zero: false } } } },
           {
             data: { values },
             mark: { type: 'point', color: colour('accent'), opacity: 0.9 },
             encoding: {
-              x: { field: 'predicted', type: 'quantitative', title: 'predicted', axis: { ...axis, grid: false } },
-              y: { field: 'observed', type: 'quantitative', title: 'observed', axis },
+              x: { field: 'predicted', type: 'quantitative', title: curve.grades ? 'predicted grade' : 'score', axis: { ...axis, grid: false } },
+              y: { field: 'observed', type: 'quantitative', title: 'observed grade', axis },
               size: { field: 'count', type: 'quantitative', legend: null, scale: { range: [12, 160] } },
               tooltip: [number('predicted', 'Predicted', '.3f'), number('observed', 'Observed', '.3f'), number('count', 'Documents', ',d')],
             },
@@ -275,7 +283,7 @@
         description: `Share of splits by feature, ${model.model}`,
         height: 240,
         data: { values },
-        mark: { type: 'bar', color: colour('ab'), cornerRadiusEnd: 3 },
+        mark: { type: 'bar', color: colour('family-1'), cornerRadiusEnd: 3 },
         encoding: {
           x: { field: 'feature', type: 'nominal', sort: null, title: model.of > values.length ? `Feature (the first ${values.length} of ${model.of})` : 'Feature', axis: { labelAngle: 0, ticks: false, labelOverlap: 'greedy' }, scale: { paddingInner: 0.25 } },
           y: { field: 'use', type: 'quantitative', title: 'Share of splits', axis: { format: '~%', tickCount: 5, domain: false } },
@@ -288,7 +296,7 @@
       const model = data.bandit.find((m) => m.model === state.banditModel);
       const features = model.series.map((s) => String(s.feature));
       const values = model.series.flatMap((s) => s.points.map(([round, probability]) => ({ feature: String(s.feature), round, probability })));
-      const palette = isDark()
+      const colours = isDark()
         ? ['#7aa7f7', '#e79a4d', '#4fc1b0', '#e58a9c', '#b79be8', '#c9c26a', '#8fd0f0', '#b0b5bf']
         : ['#2b64c9', '#c2701c', '#0f766e', '#b8405a', '#7a5ea8', '#8a7d12', '#3a93b8', '#6b7280'];
       return {
@@ -298,7 +306,7 @@
         encoding: {
           x: { field: 'round', type: 'quantitative', title: 'Round', axis: { grid: false, tickCount: 6 }, scale: { nice: false } },
           y: { field: 'probability', type: 'quantitative', title: 'Probability of being drawn', axis: { format: '~%', tickCount: 5, domain: false } },
-          color: { field: 'feature', type: 'nominal', sort: null, title: 'Feature', scale: { domain: features, range: palette }, legend: { columns: narrow(element) ? 4 : 8 } },
+          color: { field: 'feature', type: 'nominal', sort: null, title: 'Feature', scale: { domain: features, range: colours }, legend: { columns: narrow(element) ? 4 : 8 } },
           opacity: dimOthers,
         },
         layer: [
@@ -345,7 +353,7 @@
           x: { field: 'seconds', type: 'quantitative', title: null, scale: { domain: [0, longest * 1.18] }, axis: null },
         },
         layer: [
-          { mark: { type: 'bar', color: colour('ab'), cornerRadiusEnd: 3, minBandSize: 2 }, encoding: { tooltip: [name('stage', 'Stage'), name('label', 'Time')] } },
+          { mark: { type: 'bar', color: colour('family-1'), cornerRadiusEnd: 3, minBandSize: 2 }, encoding: { tooltip: [name('stage', 'Stage'), name('label', 'Time')] } },
           { mark: { type: 'text', align: 'left', dx: 6, fontSize: 12, color: colour('quiet') }, encoding: { text: { field: 'label' } } },
         ],
       };
@@ -426,14 +434,14 @@
     const grid = document.querySelector('[data-controls="curves"]');
     const box = controlsBefore(grid);
     picker(box, 'Split', 'curveSplit', plain(Object.keys(data.tools.curves)), () => redraw(places('curves')));
-    const common = data.tools.rows.filter((row) => variantOf(row) === 'EXP' || row === 'ALL+OneBest');
+    const common = data.tools.rows.filter((row) => variantOf(row) === 'EXP' || row === data.results?.headline);
     state.rows = new Set(common.length ? common : data.tools.rows);
     const chips = document.createElement('div');
     chips.className = 'chips';
     for (const row of data.tools.rows) {
       const chip = document.createElement('button');
       chip.type = 'button';
-      chip.className = `family-${familyOf(row)}`;
+      chip.className = familyOf(row);
       chip.innerHTML = `<svg width="22" height="6" aria-hidden="true"><path d="M0 3H22" stroke-dasharray="${dashOf(row).join(' ')}"/></svg>`;
       chip.append(row);
       chip.setAttribute('aria-pressed', state.rows.has(row));
