@@ -1,6 +1,8 @@
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <iostream>
 #include <new>
+#include <system_error>
 
 #include "pipeline/commands/commands.h"
 #include "tunemix/core/error.h"
@@ -11,6 +13,15 @@ namespace {
 int fail(int code, const std::string& message) {
   std::cerr << "tunemix: " << message << '\n';
   return code;
+}
+
+// What a command printed must have arrived: a full disk or a closed pipe behind standard output is a failure.
+int finish(int code) {
+  errno = 0;
+  std::cout.flush();
+  if (std::cout.good() || code != 0) return code;
+  const std::string why = errno != 0 ? std::generic_category().message(errno) : "the output is incomplete";
+  return fail(1, "standard output: cannot write: " + why);
 }
 
 }  // namespace
@@ -41,9 +52,9 @@ int main(int argc, char** argv) {
   try {
     instructions();  // an unknown set is refused before anything is done
     app.parse(argc, argv);
-    return program.action();
+    return finish(program.action());
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);
+    if (error.get_exit_code() == 0) return finish(app.exit(error));
     return fail(2, error.what());
   } catch (const InputError& error) {
     return fail(2, error.what());

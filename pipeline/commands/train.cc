@@ -3,6 +3,7 @@
 
 #include "pipeline/commands/commands.h"
 #include "pipeline/commands/facts.h"
+#include "pipeline/commands/output_file.h"
 #include "tunemix/core/timer.h"
 #include "tunemix/data/letor_reader.h"
 #include "tunemix/learners/registry.h"
@@ -94,6 +95,13 @@ int train(const TrainArguments& arguments, const Program& program) {
   if (!learner.start) throw_input("--learner {}: there is nothing to train", learner.type);
   if (!learner.resumable && !(arguments.extend.empty() && arguments.save_state.empty()))
     throw_input("a training of {} cannot be extended; leave --extend and --save-state away", learner.type);
+  std::vector<std::filesystem::path> inputs = arguments.data;
+  inputs.insert(inputs.end(), arguments.valid.begin(), arguments.valid.end());
+  expect_no_input(arguments.save_state, inputs);
+  inputs.push_back(arguments.extend);
+  expect_no_input(arguments.model, inputs);
+  if (!arguments.model.empty() && arguments.model == arguments.save_state)
+    throw_input("--model and --save-state name the same file; give two");
   const Settings settings = learner.complete(given_settings(arguments.settings));
   const auto context = program.context(arguments.seed);
   Timer timer;
@@ -129,7 +137,7 @@ int train(const TrainArguments& arguments, const Program& program) {
     BinaryWriter out;
     put_identity(out, learner, settings, arguments.seed, data);
     trainer->save_state(out);
-    write_artifact(arguments.save_state, kStateKind, kStateVersion, out.bytes());
+    write_user_file(arguments.save_state, artifact_bytes(kStateKind, kStateVersion, out.bytes()));
   }
   Json result;
   result["seconds"]["load"] = load;

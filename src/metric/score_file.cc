@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "tunemix/core/binary.h"
 #include "tunemix/core/error.h"
 #include "tunemix/data/text_file.h"
 
@@ -49,9 +48,10 @@ std::vector<double> parse_scores(std::string_view text, std::string_view name) {
 }
 
 std::vector<double> read_scores(const std::filesystem::path& file, const Dataset& data) {
-  std::vector<double> scores = parse_scores(read_text_file(file), file.string());
+  const std::string name = file == "-" ? "standard input" : file.string();
+  std::vector<double> scores = parse_scores(read_any_text(file), name);
   if (scores.size() != data.documents())
-    throw_input("{}: {} scores, expected {}, one for each document of the data", file.string(), scores.size(),
+    throw_input("{}: {} scores, expected {}, one for each document of the data", name, scores.size(),
                 data.documents());
   if (data.source_rows().empty()) return scores;
   std::vector<double> grouped;
