@@ -278,6 +278,16 @@ void add_needed(const fs::path& manifest_file, std::set<std::string>& needed) {
   for (const auto& name : *artifacts) needed.insert(name.template get<std::string>());
 }
 
+void remove_empty_folders(const fs::path& store) {
+  std::vector<fs::path> folders;
+  std::error_code error;
+  for (fs::recursive_directory_iterator it(store, error), end; !error && it != end; it.increment(error))
+    if (fs::is_directory(it->symlink_status())) folders.push_back(it->path());
+  // Inner ones first; a folder that is not empty is not removed.
+  std::sort(folders.begin(), folders.end(), std::greater<>());
+  for (const fs::path& folder : folders) ::rmdir(folder.c_str());
+}
+
 }  // namespace
 
 CleanReport clean_runs(const fs::path& runs, size_t keep_last, bool dry_run) {
@@ -315,9 +325,10 @@ CleanReport clean_runs(const fs::path& runs, size_t keep_last, bool dry_run) {
     if (dry_run) continue;
     fs::remove(file, gone);
     if (gone) throw_run("{}: cannot remove the file: {}", file.string(), gone.message());
-    if (file.parent_path() != store) fs::remove(file.parent_path(), gone);  // if it is empty now
   }
-  if (!dry_run) remove_left_over_folders(runs);
+  if (dry_run) return report;
+  remove_empty_folders(store);
+  remove_left_over_folders(runs);
   return report;
 }
 
