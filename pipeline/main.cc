@@ -1,4 +1,5 @@
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <iostream>
 #include <new>
 #include <system_error>
@@ -13,6 +14,15 @@ namespace {
 int fail(int code, const std::string& message) {
   std::cerr << "tunemix: " << message << '\n';
   return code;
+}
+
+// What a command printed must have arrived: a full disk or a closed pipe behind standard output is a failure.
+int finish(int code) {
+  errno = 0;
+  std::cout.flush();
+  if (std::cout.good() || code != 0) return code;
+  const std::string why = errno != 0 ? std::generic_category().message(errno) : "the output is incomplete";
+  return fail(1, "standard output: cannot write: " + why);
 }
 
 }  // namespace
@@ -43,9 +53,9 @@ int main(int argc, char** argv) {
   try {
     instructions();  // an unknown set is refused before anything is done
     app.parse(argc, argv);
-    return program.action();
+    return finish(program.action());
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);
+    if (error.get_exit_code() == 0) return finish(app.exit(error));
     return fail(2, explain_usage(app, error, argc, argv));
   } catch (const InputError& error) {
     return fail(2, error.what());

@@ -7,6 +7,7 @@
 
 #include "pipeline/commands/commands.h"
 #include "pipeline/commands/metric_options.h"
+#include "pipeline/commands/output_file.h"
 #include "tunemix/core/binary.h"
 #include "tunemix/core/text.h"
 #include "tunemix/data/letor_reader.h"
@@ -164,10 +165,13 @@ void write_per_query(const std::vector<Evaluation>& evaluations, const Dataset& 
     for (size_t c = 0; c < e.measures.columns(); ++c)
       line(e, e.measures.trec_name(c), "all", printed(e.mean[c], e.policy));
   }
-  write_file_atomically(file, std::string_view(out.data(), out.size()));
+  write_output(file, fmt::to_string(out));
 }
 
 int run(const EvalOptions& options, const Program& program) {
+  std::vector<std::filesystem::path> inputs = options.data;
+  inputs.push_back(options.scores);
+  expect_no_input(options.per_query, inputs);
   const auto context = program.context();
   const std::vector<MetricPolicy> policies = named_policies(options);
   const Dataset data = read_for_evaluation(options.data, options.max_feature_id, *context);

@@ -6,6 +6,7 @@
 
 #include "pipeline/commands/commands.h"
 #include "pipeline/commands/experiment_options.h"
+#include "pipeline/commands/output_file.h"
 #include "pipeline/report/report.h"
 #include "pipeline/run/bundle_writer.h"
 #include "tunemix/core/text.h"
@@ -19,15 +20,6 @@ namespace tunemix {
 namespace {
 
 namespace fs = std::filesystem;
-
-void write_output(const fs::path& file, const std::string& text) {
-  if (file == "-") {
-    std::cout << text;
-    return;
-  }
-  if (file.has_parent_path()) fs::create_directories(file.parent_path());
-  write_file_atomically(file, text);
-}
 
 struct ExportCommand {
   ExperimentOptions experiment;
@@ -49,6 +41,7 @@ const MixRow& find_row(const std::vector<MixRow>& rows, const std::string& name)
 }
 
 int run_export(const ExportCommand& command, const Program& program) {
+  expect_no_input(command.out, {command.experiment.config});
   const ExportFormat format = parse_export_format(command.format);
   if (command.split != "test" && command.split != "valid")
     throw_input("split is '{}'; expected test or valid", command.split);
@@ -57,6 +50,7 @@ int run_export(const ExportCommand& command, const Program& program) {
   RunOptions options;
   options.runs = command.experiment.runs;
   options.only = Stage::kReport;  // everything that is exported must have been computed
+  options.read_only = true;
   Experiment experiment(command.experiment.read(), options, *context, view);
   const size_t folds = experiment.plan().fold_keys.size();
   if (command.fold > folds) throw_input("fold is {}; the experiment has folds 1 to {}", command.fold, folds);
@@ -132,6 +126,10 @@ int run_predict(const PredictCommand& command, const Program& program) {
   const ExportFormat format = parse_export_format(command.format);
   if (format == ExportFormat::kQrels)
     throw_input("qrels hold labels, not predictions; expected another format");
+  std::vector<fs::path> inputs = command.data;
+  inputs.push_back(command.bundle);
+  for (const std::string& text : command.member_scores) inputs.push_back(text.substr(text.find('=') + 1));
+  expect_no_input(command.out, inputs);
   const auto context = program.context();
   const Bundle bundle = Bundle::load(command.bundle, registry());
   const Dataset data = read_for_prediction(command, bundle.info(), *context);
@@ -148,11 +146,13 @@ struct ReportCommand {
 };
 
 int run_report(const ReportCommand& command, const Program& program) {
+  expect_no_input(command.out, {command.experiment.config});
   ProgressView view(true);
   const auto context = program.context();
   RunOptions options;
   options.runs = command.experiment.runs;
   options.only = Stage::kReport;
+  options.read_only = true;
   Experiment experiment(command.experiment.read(), options, *context, view);
   const auto data = experiment.report_data(experiment.evaluation());
   if (command.json) {

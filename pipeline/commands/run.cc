@@ -92,6 +92,7 @@ int run(const RunCommand& command, const Program& program) {
     throw_input(
         "--force needs --only STAGE or --from STAGE, so that not everything is computed again by mistake");
   options.force = command.force;
+  options.read_only = command.dry_run;
   ProgressView view(program.quiet);
   const auto context = program.context();
   context->on_log = [&](LogLevel level, const std::string& message) { view.log(level, message); };
@@ -118,6 +119,7 @@ int status(const RunCommand& command, const Program& program) {
   const auto context = program.context();
   RunOptions options;
   options.runs = command.experiment.runs;
+  options.read_only = true;
   Experiment experiment(command.experiment.read(), options, *context, view);
   return print_status(experiment, command.json);
 }

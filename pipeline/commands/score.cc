@@ -3,6 +3,7 @@
 #include <iterator>
 
 #include "pipeline/commands/commands.h"
+#include "pipeline/commands/output_file.h"
 #include "tunemix/core/binary.h"
 #include "tunemix/core/text.h"
 #include "tunemix/data/letor_reader.h"
@@ -42,6 +43,9 @@ size_t point_number(const Model& model, const std::string& wanted) {
 }
 
 int score(const ScoreArguments& arguments, const Program& program) {
+  std::vector<std::filesystem::path> inputs = arguments.data;
+  inputs.push_back(arguments.model);
+  expect_no_input(arguments.out, inputs);
   const LearnedModel learned = LearnedModel::load(arguments.model, registry());
   const size_t points[] = {point_number(*learned.model, arguments.point)};
   const auto context = program.context();
@@ -50,7 +54,7 @@ int score(const ScoreArguments& arguments, const Program& program) {
   options.unlabelled = true;
   options.max_feature_id = arguments.max_feature_id;
   const Dataset data = read_letor(arguments.data, options, *context);
-  write_file_atomically(arguments.out, score_text(learned.model->score(data, points, *context)[0]));
+  write_output(arguments.out, score_text(learned.model->score(data, points, *context)[0]));
   return 0;
 }
 
@@ -62,7 +66,7 @@ void add_score_command(CLI::App& app, Program& program) {
   const auto arguments = std::make_shared<ScoreArguments>();
   command->add_option("--model", arguments->model, "Model that `train` saved")->required();
   command->add_option("--data", arguments->data, "LETOR file or files to score")->required();
-  command->add_option("--out", arguments->out, "Where to write the scores")->required();
+  command->add_option("--out", arguments->out, "Where to write the scores, - for stdout")->required();
   add_max_feature_id(*command, arguments->max_feature_id);
   command->add_option("--point", arguments->point,
                       "One of the model's points, as `inspect` lists them: T=100, C=0.1 (default: the last)");

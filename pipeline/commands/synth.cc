@@ -29,11 +29,12 @@ int synth(const SynthArguments& arguments, const Program& program) {
   const auto context = program.context(arguments.seed);
   const Timer timer;
   const size_t documents = write_synthetic(options, arguments.out, *context);
-  context->log(LogLevel::kInfo,
-               fmt::format("{}: {} documents, {} queries, {} features, {}, {}", arguments.out, documents,
-                           options.queries, options.features,
-                           human_bytes(static_cast<double>(std::filesystem::file_size(arguments.out))),
-                           human_seconds(timer.seconds())));
+  std::error_code no_size;  // of a pipe or a device
+  const uintmax_t size = std::filesystem::file_size(arguments.out, no_size);
+  context->log(LogLevel::kInfo, fmt::format("{}: {} documents, {} queries, {} features, {}{}", arguments.out,
+                                            documents, options.queries, options.features,
+                                            no_size ? "" : human_bytes(static_cast<double>(size)) + ", ",
+                                            human_seconds(timer.seconds())));
   return 0;
 }
 

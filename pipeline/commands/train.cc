@@ -3,6 +3,7 @@
 
 #include "pipeline/commands/commands.h"
 #include "pipeline/commands/facts.h"
+#include "pipeline/commands/output_file.h"
 #include "pipeline/config/yaml_reader.h"
 #include "tunemix/core/timer.h"
 #include "tunemix/data/letor_reader.h"
@@ -103,6 +104,13 @@ int train(const TrainArguments& arguments, const Program& program) {
       throw_input("--set {}={}: {} has no such option{}; expected one of: {}", key, value, learner.type,
                   suggestion(key, known), join(known, ", "));
   const Settings settings = learner.complete(given);
+  std::vector<std::filesystem::path> inputs = arguments.data;
+  inputs.insert(inputs.end(), arguments.valid.begin(), arguments.valid.end());
+  expect_no_input(arguments.save_state, inputs);
+  inputs.push_back(arguments.extend);
+  expect_no_input(arguments.model, inputs);
+  if (!arguments.model.empty() && arguments.model == arguments.save_state)
+    throw_input("--model and --save-state name the same file; give two");
   const auto context = program.context(arguments.seed);
   Timer timer;
   const Dataset data = read_letor(arguments.data, arguments.reading, *context);
@@ -137,7 +145,7 @@ int train(const TrainArguments& arguments, const Program& program) {
     BinaryWriter out;
     put_identity(out, learner, settings, arguments.seed, data);
     trainer->save_state(out);
-    write_artifact(arguments.save_state, kStateKind, kStateVersion, out.bytes());
+    write_user_file(arguments.save_state, artifact_bytes(kStateKind, kStateVersion, out.bytes()));
   }
   Json result;
   result["seconds"]["load"] = load;

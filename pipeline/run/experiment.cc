@@ -9,6 +9,7 @@
 #include "pipeline/run/bundle_writer.h"
 #include "pipeline/run/changes.h"
 #include "pipeline/stages/data_checks.h"
+#include "pipeline/store/run_folder.h"
 #include "tunemix/core/text.h"
 
 namespace tunemix {
@@ -47,10 +48,12 @@ Experiment::Experiment(Config config, RunOptions options, const Context& context
     : options_(std::move(options)),
       context_(context),
       view_(view),
-      store_(std::make_unique<ArtifactStore>(options_.runs / ".store")),
+      store_(std::make_unique<ArtifactStore>(options_.runs / ".store",
+                                             options_.read_only ? StoreUse::kRead : StoreUse::kWrite)),
       plan_(make_plan(std::move(config), *store_,
                       selected(Stage::kData) || selected(Stage::kTrain) ? MissingFiles::kRefuse
-                                                                        : MissingFiles::kRemember)) {}
+                                                                        : MissingFiles::kRemember)),
+      directory_(folder_of_config(name_directory(), plan_.evaluation_key.hex())) {}
 
 bool Experiment::selected(Stage stage) const {
   if (options_.only) return stage == *options_.only;
@@ -79,12 +82,22 @@ void Experiment::timed(Stage stage, size_t jobs, size_t cached, Body body) {
 }
 
 void Experiment::run() {
+  require(!options_.read_only, "a reader of a run runs it");
+  const RunLock lock(name_directory());
+  const std::string id = plan_.evaluation_key.hex();
+  const std::optional<fs::path> aside = set_aside_other_config(name_directory(), id);
+  directory_ = name_directory();
   make_folder(directory() / "logs");
   view_.open_log((directory() / "logs" / "run.log").string());
+  if (aside)
+    context_.log(LogLevel::kInfo,
+                 fmt::format("{} held the results of another config or of other data; they are kept in {}",
+                             directory().string(), aside->string()));
   view_.log(LogLevel::kDebug, "run of " + plan_.config.name);
   write_file_atomically(directory() / "config.resolved.yaml", plan_.config.resolved);
   // Written first, so that a cleaner knows what an interrupted run has made.
   write_manifest();
+  bring_back_config(directory(), id);
   if (selected(Stage::kData)) run_data();
   check_data();
   if (selected(Stage::kTrain)) run_train();
@@ -135,8 +148,8 @@ void Experiment::run_data() {
 const FoldInfo& Experiment::fold_info(size_t fold) {
   const std::lock_guard lock(data_mutex_);
   if (const auto it = infos_.find(fold); it != infos_.end()) return it->second;
-  if (const auto payload = store_->load(kFoldKind, plan_.fold_keys[fold], kFoldVersion, context_))
-    return infos_[fold] = load_fold_info(*payload);
+  if (auto info = store_->load_as(kFoldKind, plan_.fold_keys[fold], kFoldVersion, context_, load_fold_info))
+    return infos_[fold] = std::move(*info);
   expect_selected(Stage::kData, fmt::format("the data of fold {}", fold + 1));
   read_features(fold, context_);
   return infos_.at(fold);
@@ -147,11 +160,16 @@ void Experiment::read_features(size_t fold, const Context& context) {
   const std::lock_guard lock(data_mutex_);
   if (features_fold_ == fold) return;
   drop_features();
-  auto read = std::make_shared<FoldFeatures>(read_fold(plan_.config, fold, context));
+  auto read = std::make_shared<FoldFeatures>(read_fold(plan_.config, fold, *store_, context));
   const Hash128& key = plan_.fold_keys[fold];
   if (!infos_.contains(fold) && cached(kFoldKind, key, Stage::kData))
-    if (const auto payload = store_->load(kFoldKind, key, kFoldVersion, context))
-      infos_[fold] = load_fold_info(*payload);
+    if (auto info = store_->load_as(kFoldKind, key, kFoldVersion, context, load_fold_info))
+      infos_[fold] = std::move(*info);
+  if (infos_.contains(fold) && !describes(infos_[fold], *read)) {
+    store_->discard(kFoldKind, key,
+                    store_->path_of(kFoldKind, key).string() + ": not what the data files hold", context);
+    infos_.erase(fold);
+  }
   if (!infos_.contains(fold)) {
     infos_[fold] = describe_fold(plan_.config, *read, context);
     fold_grades(plan_.config, infos_[fold].labels);
@@ -268,13 +286,19 @@ void Experiment::forget(const TrainJob& job) {
 }
 
 TrainResult Experiment::scores(const TrainJob& job, const Context& context) {
-  auto payload = store_->load(kScoresKind, job.key, kScoresVersion, context);
-  if (!payload) {
+  const FoldInfo& info = fold_info(job.fold);
+  const auto load = [&] {
+    return store_->load_as(
+        kScoresKind, job.key, kScoresVersion, context,
+        [&](std::span<const uint8_t> payload) { return load_train_result(payload, plan_, job, info); });
+  };
+  auto result = load();
+  if (!result) {
     train_again(job, context);
-    payload = store_->load(kScoresKind, job.key, kScoresVersion, context);
-    if (!payload) throw_run("the scores of {} cannot be read back", job.name);
+    result = load();
+    if (!result) throw_run("the scores of {} cannot be read back", job.name);
   }
-  return load_train_result(*payload);
+  return std::move(*result);
 }
 
 void Experiment::train_again(const TrainJob& job, const Context& context) {
@@ -303,7 +327,7 @@ void Experiment::run_calibrate() {
 
 FoldMembers Experiment::members(size_t fold) {
   const std::vector<const TrainJob*> jobs = plan_.jobs_of(fold);
-  fold_info(fold);
+  const FoldInfo& info = fold_info(fold);
   FoldMembers result;
   result.members.resize(jobs.size());
   result.valid.resize(jobs.size());
@@ -311,9 +335,12 @@ FoldMembers Experiment::members(size_t fold) {
   context_.pool().run(jobs.size(), [&](size_t j) {
     const TrainJob& job = *jobs[j];
     for (int attempt = 0;; ++attempt) {
-      auto table = load_members(job, *store_, context_);
-      auto valid = table ? load_member_scores(kMemberValidKind, job, *store_, context_) : std::nullopt;
-      auto test = valid ? load_member_scores(kMemberTestKind, job, *store_, context_) : std::nullopt;
+      const auto scores_of = [&](const char* kind, size_t count, const SplitInfo& split) {
+        return load_member_scores(kind, job, count, split.labels.size(), *store_, context_);
+      };
+      auto table = load_members(plan_, job, info, *store_, context_);
+      auto valid = table ? scores_of(kMemberValidKind, table->size(), info.valid) : std::nullopt;
+      auto test = valid ? scores_of(kMemberTestKind, table->size(), info.test) : std::nullopt;
       if (test) {
         result.members[j] = std::move(*table);
         result.valid[j] = std::move(*valid);
@@ -345,8 +372,11 @@ void Experiment::run_mix() {
 
 const std::vector<MixRow>& Experiment::mix_rows(size_t fold) {
   if (const auto it = mixes_.find(fold); it != mixes_.end()) return it->second;
-  if (const auto payload = store_->load(kMixKind, plan_.mix_keys[fold], kMixVersion, context_))
-    return mixes_[fold] = load_mix(*payload);
+  const FoldInfo& info = fold_info(fold);
+  if (auto rows = store_->load_as(
+          kMixKind, plan_.mix_keys[fold], kMixVersion, context_,
+          [&](std::span<const uint8_t> payload) { return load_mix(payload, plan_, fold, info); }))
+    return mixes_[fold] = std::move(*rows);
   expect_selected(Stage::kMix, fmt::format("the mixture of fold {}", fold + 1));
   std::vector<MixRow> rows = mix_fold(plan_, fold, fold_info(fold), members(fold), context_);
   store_->save(kMixKind, plan_.mix_keys[fold], kMixVersion, save_mix(rows), Compression::kNone);
@@ -354,8 +384,9 @@ const std::vector<MixRow>& Experiment::mix_rows(size_t fold) {
 }
 
 EvaluationResult Experiment::evaluation() {
-  if (const auto payload = store_->load(kEvaluationKind, plan_.evaluation_key, kEvaluationVersion, context_))
-    return load_evaluation(*payload);
+  if (auto result = store_->load_as(kEvaluationKind, plan_.evaluation_key, kEvaluationVersion, context_,
+                                    load_evaluation))
+    return std::move(*result);
   expect_selected(Stage::kEvaluate, "the evaluation");
   std::vector<FoldInfo> folds;
   std::vector<std::vector<MixRow>> rows;
@@ -418,21 +449,37 @@ void Experiment::write_manifest() const {
   write_file_atomically(directory() / "manifest.json", manifest.dump(1) + "\n");
 }
 
+std::vector<CalibratedModel> Experiment::member_table(const TrainJob& job) {
+  const FoldInfo& info = fold_info(job.fold);
+  auto table = load_members(plan_, job, info, *store_, context_);
+  if (!table) {
+    expect_selected(Stage::kCalibrate, "the calibration of " + job.name);
+    calibrate(job, context_);
+    table = load_members(plan_, job, info, *store_, context_);
+    if (!table) throw_run("the members of {} cannot be read back", job.name);
+  }
+  return std::move(*table);
+}
+
+const std::vector<MixRow>& Experiment::rows_of_members(
+    size_t fold, const std::vector<std::vector<CalibratedModel>>& tables) {
+  const std::vector<MixRow>& rows = mix_rows(fold);
+  if (std::all_of(rows.begin(), rows.end(), [&](const MixRow& row) { return fits(row, tables); }))
+    return rows;
+  const Hash128& key = plan_.mix_keys[fold];
+  store_->discard(kMixKind, key,
+                  store_->path_of(kMixKind, key).string() + ": mixes members that there are not", context_);
+  mixes_.erase(fold);
+  return mix_rows(fold);
+}
+
 void Experiment::write_bundles() {
   for (size_t fold = 0; fold < plan_.mix_keys.size(); ++fold) {
     const fs::path file = directory() / fmt::format("bundle-fold{}.tmx", fold + 1);
     if (bundle_is_current(file, plan_.mix_keys[fold])) continue;
-    const std::vector<MixRow>& rows = mix_rows(fold);
     std::vector<std::vector<CalibratedModel>> tables;
-    for (const TrainJob* job : plan_.jobs_of(fold)) {
-      auto table = load_members(*job, *store_, context_);
-      if (!table) {
-        expect_selected(Stage::kCalibrate, "the calibration of " + job->name);
-        calibrate(*job, context_);
-        table = load_members(*job, *store_, context_);
-      }
-      tables.push_back(std::move(*table));
-    }
+    for (const TrainJob* job : plan_.jobs_of(fold)) tables.push_back(member_table(*job));
+    const std::vector<MixRow>& rows = rows_of_members(fold, tables);
     for (size_t attempt = 0;; ++attempt) try {
         write_bundle(file, plan_, fold, fold_info(fold), main_row(rows), tables, *store_, context_);
         break;
@@ -467,7 +514,7 @@ std::vector<StageStatus> Experiment::status() {
   const bool evaluated = store_->contains(kEvaluationKind, plan_.evaluation_key);
   count(Stage::kEvaluate, evaluated, "evaluation");
   count(Stage::kReport, evaluated && fs::exists(directory() / "report.html"), "report");
-  explain_missing(result, plan_, directory() / "manifest.json");
+  explain_missing(result, plan_, name_directory() / "manifest.json");
   return result;
 }
 

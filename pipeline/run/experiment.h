@@ -30,6 +30,7 @@ struct RunOptions {
   std::optional<Stage> only;  // this stage alone; what it needs must be in the store
   std::optional<Stage> from;  // this stage and those after it
   bool force = false;         // with only or from: compute again what is in the store
+  bool read_only = false;     // for commands that only look: nothing under `runs` is written or locked
 };
 
 // What is there of one stage, and what changed since the last run where something is missing.
@@ -57,7 +58,8 @@ class Experiment {
 
   const Plan& plan() const { return plan_; }
   ArtifactStore& store() { return *store_; }
-  std::filesystem::path directory() const { return options_.runs / plan_.config.name; }
+  // Of the files of this config: that of its name while it is the last that ran.
+  const std::filesystem::path& directory() const { return directory_; }
 
   // What the stages made, from the store or computed as the options allow.
   const FoldInfo& fold_info(size_t fold);
@@ -96,13 +98,18 @@ class Experiment {
   void forget(const TrainJob& job);
   TrainResult scores(const TrainJob& job, const Context& context);
   void calibrate(const TrainJob& job, const Context& context);
+  std::vector<CalibratedModel> member_table(const TrainJob& job);
   FoldMembers members(size_t fold);
+  // The mixtures of a fold, made again where they do not fit the members.
+  const std::vector<MixRow>& rows_of_members(size_t fold,
+                                             const std::vector<std::vector<CalibratedModel>>& tables);
   // Calls body(job, context) for every job: side by side on one thread each, or one after the other on all
   // threads.
   void for_each_job(const std::vector<const TrainJob*>& jobs, bool wide,
                     const std::function<void(const TrainJob&, const Context&)>& body);
   bool wide_jobs(size_t fold, size_t jobs);
   nlohmann::ordered_json reliability_data(size_t fold);
+  std::filesystem::path name_directory() const { return options_.runs / plan_.config.name; }
   void write_manifest() const;
   void write_bundles();
 
@@ -111,6 +118,7 @@ class Experiment {
   ProgressView& view_;
   std::unique_ptr<ArtifactStore> store_;
   Plan plan_;
+  std::filesystem::path directory_;
   std::recursive_mutex data_mutex_;
   std::map<size_t, FoldInfo> infos_;
   std::map<size_t, std::vector<MixRow>> mixes_;

@@ -20,6 +20,13 @@ fs::path find_manifest(const fs::path& run, const fs::path& runs) {
               runs.string());
 }
 
+// Beside the folder of the run, or beside that of its name.
+fs::path store_of(const fs::path& folder) {
+  for (fs::path at = folder.parent_path(); at.has_relative_path(); at = at.parent_path())
+    if (fs::exists(at / ".store")) return at / ".store";
+  return folder.parent_path() / ".store";
+}
+
 // The keys of the artifacts of one kind: "data/0a/0a....tmx" -> 0a....
 std::vector<Hash128> keys_of(const Json& manifest, const std::string& kind) {
   std::vector<Hash128> keys;
@@ -63,19 +70,23 @@ FinishedRun open_run(const fs::path& run, const fs::path& runs, const Context& c
     const Json manifest = Json::parse(read_text_file(file));
     result.name = manifest.at("name").get<std::string>();
     result.err_max = manifest.at("config").at("evaluate.err_max").get<std::string>();
-    const ArtifactStore store(folder.parent_path() / ".store");
-    const auto evaluation =
-        store.load(kEvaluationKind, keys_of(manifest, kEvaluationKind).at(0), kEvaluationVersion, context);
+    const ArtifactStore store(store_of(folder), StoreUse::kRead);
+    auto evaluation = store.load_as(kEvaluationKind, keys_of(manifest, kEvaluationKind).at(0),
+                                    kEvaluationVersion, context, load_evaluation);
     if (!evaluation)
       throw_input("{}: this run has not been evaluated; run it to its end first", folder.string());
-    result.evaluation = load_evaluation(*evaluation);
+    result.evaluation = std::move(*evaluation);
     result.tool = result.evaluation.summary.at("rows").at(0).at("tool").get<std::string>();
     for (const Hash128& key : keys_of(manifest, kFoldKind)) {
-      const auto info = store.load(kFoldKind, key, kFoldVersion, context);
+      auto info = store.load_as(kFoldKind, key, kFoldVersion, context, load_fold_info);
       if (!info)
         throw_input("{}: the data of this run is not in the store; run it again first", folder.string());
-      result.tests.push_back(load_fold_info(*info).test);
+      result.tests.push_back(std::move(info->test));
     }
+    for (const QueryValues& values : result.evaluation.per_query)
+      if (values.fold >= result.tests.size() ||
+          values.ndcg.size() != result.tests[values.fold].queries.size())
+        throw_input("{}: its evaluation is of other data; run it again first", folder.string());
   } catch (const Json::exception&) {
     throw_input("{}: not a manifest of a run", file.string());
   } catch (const std::out_of_range&) {

@@ -123,8 +123,8 @@ Json Experiment::reliability_data(size_t fold) {
   const std::vector<const TrainJob*> jobs = plan_.jobs_of(fold);
   for (const size_t i : heaviest_members(row, kShownReliabilities)) {
     const MemberRef& ref = row.sources[i];
-    const auto table = load_members(*jobs[ref.job], *store_, context_);
-    if (!table) continue;
+    const auto table = load_members(plan_, *jobs[ref.job], info, *store_, context_);
+    if (!table || ref.member >= table->size()) continue;
     const CalibratedModel& member = (*table)[ref.member];
     const TrainResult trained = scores(*jobs[ref.job], context_);
     const Member& name = row.mixture.members()[i];

@@ -1,5 +1,8 @@
 #include "pipeline/stages/calibrate.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace tunemix {
 
 std::vector<CalibrationSpec> calibration_specs(const CalibrateConfig& config, size_t columns, int labels) {
@@ -63,11 +66,18 @@ void run_calibrate_job(const Plan& plan, const TrainJob& job, const FoldInfo& in
   store.save(kMembersKind, job.calibrate_key, kMembersVersion, members.bytes());
 }
 
-std::optional<std::vector<CalibratedModel>> load_members(const TrainJob& job, const ArtifactStore& store,
+std::optional<std::vector<CalibratedModel>> load_members(const Plan& plan, const TrainJob& job,
+                                                         const FoldInfo& info, const ArtifactStore& store,
                                                          const Context& context) {
-  const auto payload = store.load(kMembersKind, job.calibrate_key, kMembersVersion, context);
-  if (!payload) return std::nullopt;
-  BinaryReader in(*payload, "members of " + job.name);
+  return store.load_as(
+      kMembersKind, job.calibrate_key, kMembersVersion, context,
+      [&](std::span<const uint8_t> payload) { return parse_members(payload, plan, job, info); });
+}
+
+std::vector<CalibratedModel> parse_members(std::span<const uint8_t> payload, const Plan& plan,
+                                           const TrainJob& job, const FoldInfo& info) {
+  BinaryReader in(payload, "the members of " + job.name);
+  const std::vector<Point> points = plan.learner(job).points();
   std::vector<CalibratedModel> members;
   const size_t count = in.get_count(1);
   for (size_t i = 0; i < count; ++i) {
@@ -75,18 +85,30 @@ std::optional<std::vector<CalibratedModel>> load_members(const TrainJob& job, co
     Point point;
     point.length = in.get<int64_t>();
     point.label = in.get_string();
+    if (number >= points.size() || point != points[number]) in.fail("a member is of no point of its model");
     members.push_back({number, std::move(point), Calibrator::load(in)});
+    const size_t columns = members.back().calibrator.columns();
+    if (columns != members[0].calibrator.columns() ||
+        (columns != 1 && columns != static_cast<size_t>(info.labels)))
+      in.fail("a calibration does not fit the labels");
   }
   in.expect_end();
   return members;
 }
 
-std::optional<std::vector<float>> load_member_scores(const char* kind, const TrainJob& job,
-                                                     const ArtifactStore& store, const Context& context) {
-  const auto payload = store.load(kind, job.calibrate_key, kMembersVersion, context);
-  if (!payload) return std::nullopt;
-  BinaryReader in(*payload, "member scores of " + job.name);
-  return in.get_vector<float>();
+std::optional<std::vector<float>> load_member_scores(const char* kind, const TrainJob& job, size_t members,
+                                                     size_t documents, const ArtifactStore& store,
+                                                     const Context& context) {
+  return store.load_as(
+      kind, job.calibrate_key, kMembersVersion, context, [&](std::span<const uint8_t> payload) {
+        BinaryReader in(payload, "the member scores of " + job.name);
+        std::vector<float> scores = in.get_vector<float>();
+        in.expect_end();
+        if (scores.size() != members * documents) in.fail("there is not one score for each document");
+        if (!std::all_of(scores.begin(), scores.end(), [](float v) { return std::isfinite(v); }))
+          in.fail("a score is not a finite number");
+        return scores;
+      });
 }
 
 }  // namespace tunemix

@@ -27,10 +27,15 @@ void run_calibrate_job(const Plan& plan, const TrainJob& job, const FoldInfo& in
                        const ArtifactStore& store, const Context& context);
 
 // Nothing where an artifact is missing or damaged.
-std::optional<std::vector<CalibratedModel>> load_members(const TrainJob& job, const ArtifactStore& store,
+std::optional<std::vector<CalibratedModel>> load_members(const Plan& plan, const TrainJob& job,
+                                                         const FoldInfo& info, const ArtifactStore& store,
                                                          const Context& context);
+// Throws InputError unless these can be the members of the job.
+std::vector<CalibratedModel> parse_members(std::span<const uint8_t> payload, const Plan& plan,
+                                           const TrainJob& job, const FoldInfo& info);
 // Members x documents of the split that `kind` stands for.
-std::optional<std::vector<float>> load_member_scores(const char* kind, const TrainJob& job,
-                                                     const ArtifactStore& store, const Context& context);
+std::optional<std::vector<float>> load_member_scores(const char* kind, const TrainJob& job, size_t members,
+                                                     size_t documents, const ArtifactStore& store,
+                                                     const Context& context);
 
 }  // namespace tunemix

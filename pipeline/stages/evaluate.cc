@@ -176,6 +176,76 @@ EvaluationResult evaluate(const Plan& plan, const std::vector<FoldInfo>& folds,
   return result;
 }
 
+namespace {
+
+// Whether an object has these fields with values of these types: s(tring), n(umber), N(umber or null),
+// b(oolean), a(rray).
+bool has_fields(const Json& object, std::initializer_list<std::pair<const char*, char>> fields) {
+  return object.is_object() && std::all_of(fields.begin(), fields.end(), [&](const auto& field) {
+           const auto it = object.find(field.first);
+           if (it == object.end()) return false;
+           switch (field.second) {
+             case 's':
+               return it->is_string();
+             case 'n':
+               return it->is_number();
+             case 'N':
+               return it->is_number() || it->is_null();
+             case 'b':
+               return it->is_boolean();
+             default:
+               return it->is_array();
+           }
+         });
+}
+
+bool is_summary(const Json& summary) {
+  if (!has_fields(summary, {{"rows", 'a'}, {"ndcg_at", 'a'}, {"choices", 'a'}})) return false;
+  const auto is_fold = [](const Json& fold) {
+    return has_fields(fold, {{"fold", 'n'}, {"ndcg@10", 'n'}, {"stderr", 'N'}, {"err", 'N'}});
+  };
+  const auto is_row = [&](const Json& row) {
+    return has_fields(row, {{"name", 's'},
+                            {"split", 's'},
+                            {"tool", 's'},
+                            {"ndcg@10", 'n'},
+                            {"stderr", 'N'},
+                            {"err", 'N'},
+                            {"folds", 'a'},
+                            {"best", 'b'}}) &&
+           std::all_of(row["folds"].begin(), row["folds"].end(), is_fold);
+  };
+  const auto is_value = [](const Json& value) {
+    return has_fields(value, {{"row", 's'}, {"tool", 's'}, {"split", 's'}, {"k", 'n'}, {"ndcg", 'n'}});
+  };
+  const auto is_choice = [](const Json& choice) { return has_fields(choice, {{"fold", 'n'}, {"row", 's'}}); };
+  const auto all = [&](const char* key, const auto& good) {
+    return std::all_of(summary[key].begin(), summary[key].end(), good);
+  };
+  return !summary["rows"].empty() && all("rows", is_row) && all("ndcg_at", is_value) &&
+         all("choices", is_choice);
+}
+
+// Every row has the values of every fold, of the same queries.
+void expect_complete(const EvaluationResult& result, const BinaryReader& in) {
+  std::vector<size_t> queries;  // of each fold
+  for (const QueryValues& values : result.per_query)
+    if (values.row == result.per_query[0].row) {
+      if (values.fold != queries.size()) in.fail("the folds are not in order");
+      queries.push_back(values.ndcg.size());
+    }
+  for (size_t i = 0; i < result.per_query.size(); ++i) {
+    const QueryValues& values = result.per_query[i];
+    if (values.fold != i % queries.size() || values.ndcg.size() != queries[values.fold] ||
+        values.row != result.per_query[i - values.fold].row)
+      in.fail("a row without the values of a fold");
+  }
+  if (queries.empty() || result.per_query.size() % queries.size() != 0)
+    in.fail("a row without the values of a fold");
+}
+
+}  // namespace
+
 std::vector<uint8_t> save_evaluation(const EvaluationResult& result) {
   BinaryWriter out;
   out.put(result.summary.dump());
@@ -192,7 +262,8 @@ std::vector<uint8_t> save_evaluation(const EvaluationResult& result) {
 EvaluationResult load_evaluation(std::span<const uint8_t> payload) {
   BinaryReader in(payload, "evaluation artifact");
   EvaluationResult result;
-  result.summary = Json::parse(in.get_string());
+  result.summary = Json::parse(in.get_string(), nullptr, false);
+  if (!is_summary(result.summary)) in.fail("its summary is not as it should be");
   const size_t count = in.get_count(1);
   for (size_t i = 0; i < count; ++i) {
     QueryValues values;
@@ -200,9 +271,11 @@ EvaluationResult load_evaluation(std::span<const uint8_t> payload) {
     values.fold = in.get<uint64_t>();
     values.ndcg = in.get_vector<double>();
     values.err = in.get_vector<double>();
+    if (values.ndcg.size() != values.err.size()) in.fail("a query has one measure and not the other");
     result.per_query.push_back(std::move(values));
   }
   in.expect_end();
+  expect_complete(result, in);
   return result;
 }
 

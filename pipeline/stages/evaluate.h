@@ -38,6 +38,7 @@ EvaluationResult evaluate(const Plan& plan, const std::vector<FoldInfo>& folds,
                           const std::vector<std::vector<MixRow>>& rows, const Context& context);
 
 std::vector<uint8_t> save_evaluation(const EvaluationResult& result);
+// Throws InputError for what evaluate() cannot have made.
 EvaluationResult load_evaluation(std::span<const uint8_t> payload);
 
 // The rows of the test split under the first tool, for a terminal and as Markdown.

@@ -1,6 +1,7 @@
 #include "pipeline/stages/fold_data.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 #include "pipeline/stages/data_checks.h"
@@ -69,21 +70,37 @@ void save_split(BinaryWriter& out, const SplitInfo& split) {
   out.put(split.contents);
 }
 
-SplitInfo load_split(BinaryReader& in) {
+// More would not fit the calibration; the config allows 32.
+constexpr int32_t kMostLabels = 32;
+
+SplitInfo load_split(BinaryReader& in, int32_t labels) {
   SplitInfo split;
   split.labels = in.get_vector<int32_t>();
+  for (const int32_t label : split.labels)
+    if (label < 0 || label >= labels) in.fail("a label is out of range");
   const auto offsets = in.get_vector<uint64_t>();
+  if (offsets.size() < 2 || offsets.front() != 0 || offsets.back() != split.labels.size() ||
+      std::adjacent_find(offsets.begin(), offsets.end(), std::greater_equal<>()) != offsets.end())
+    in.fail("the queries do not fit the documents");
   std::vector<std::string> ids;
   for (size_t q = 0; q + 1 < offsets.size(); ++q) ids.push_back(in.get_string());
   split.queries = QueryIndex({offsets.begin(), offsets.end()}, std::move(ids));
   if (in.get<uint8_t>() != 0)
     for (size_t i = 0; i < split.labels.size(); ++i) split.names.add(in.get_string());
   split.source_rows = in.get_vector<uint32_t>();
+  std::vector<bool> seen(split.source_rows.size(), false);
+  for (const uint32_t row : split.source_rows) {
+    if (seen.size() != split.labels.size() || row >= seen.size() || seen[row])
+      in.fail("the rows of the documents are not an order of them");
+    seen[row] = true;
+  }
   split.fingerprint.high = in.get<uint64_t>();
   split.fingerprint.low = in.get<uint64_t>();
   split.contents = in.get_vector<Hash128>();
   return split;
 }
+
+std::filesystem::path path_with_query(std::filesystem::path path) { return path += ".query"; }
 
 }  // namespace
 
@@ -101,10 +118,12 @@ void hash_files(const Config& config, const std::vector<std::string>& files, Art
     const Hash128 hash = store.file_hash(path, missing);
     hasher.number(hash.high).number(hash.low);
     // LightGBM's group sizes belong to the content.
-    const std::filesystem::path groups = path.string() + ".query";
-    const bool gone = missing == MissingFiles::kRemember && !std::filesystem::exists(path);
-    if (gone ? store.remembers(groups) : std::filesystem::exists(groups))
-      hasher.number(store.file_hash(groups, missing).low);
+    std::filesystem::path groups = group_file_of(path);
+    if (missing == MissingFiles::kRemember && !std::filesystem::exists(path))
+      for (const std::filesystem::path& candidate :
+           {std::filesystem::path(path).replace_extension(".query"), path_with_query(path)})
+        if (store.remembers(candidate)) groups = candidate;
+    if (!groups.empty()) hasher.number(store.file_hash(groups, missing).low);
   }
 }
 
@@ -125,9 +144,9 @@ Hash128 fold_key(const Config& config, size_t fold, ArtifactStore& store, Missin
   return hasher.digest();
 }
 
-FoldFeatures read_fold(const Config& config, size_t fold, const Context& context) {
-  if (config.data.folds.empty()) return generate_fold(config, fold, context);
-  const FoldFiles& files = config.data.folds[fold];
+namespace {
+
+FoldFeatures read_files(const Config& config, const FoldFiles& files, const Context& context) {
   LetorOptions options;
   options.num_labels = config.data.labels;
   options.max_feature_id = static_cast<size_t>(config.data.max_feature_id);
@@ -148,6 +167,32 @@ FoldFeatures read_fold(const Config& config, size_t fold, const Context& context
   if (valid.features() < widest) valid = read(files.valid);
   if (test.features() < widest) test = read(files.test);
   return {std::move(train), std::move(valid), std::move(test)};
+}
+
+}  // namespace
+
+std::vector<std::filesystem::path> content_of(const Config& config, const FoldFiles& files) {
+  std::vector<std::filesystem::path> result;
+  for (const auto* split : {&files.train, &files.valid, &files.test})
+    for (const std::filesystem::path& path : paths_of(config, *split)) {
+      result.push_back(path);
+      if (const auto groups = group_file_of(path); !groups.empty()) result.push_back(groups);
+    }
+  return result;
+}
+
+FoldFeatures read_fold(const Config& config, size_t fold, const ArtifactStore& store,
+                       const Context& context) {
+  if (config.data.folds.empty()) return generate_fold(config, fold, context);
+  const FoldFiles& files = config.data.folds[fold];
+  return store.read_as_planned(content_of(config, files), [&] { return read_files(config, files, context); });
+}
+
+bool describes(const FoldInfo& info, const FoldFeatures& features) {
+  return info.features == features.train.features() &&
+         info.train.fingerprint == features.train.fingerprint() &&
+         info.valid.fingerprint == features.valid.fingerprint() &&
+         info.test.fingerprint == features.test.fingerprint();
 }
 
 FoldInfo describe_fold(const Config& config, const FoldFeatures& features, const Context& context) {
@@ -181,7 +226,9 @@ FoldInfo load_fold_info(std::span<const uint8_t> payload) {
   FoldInfo info;
   info.labels = in.get<int32_t>();
   info.features = in.get<uint64_t>();
-  for (SplitInfo* split : {&info.train, &info.valid, &info.test}) *split = load_split(in);
+  if (info.labels < 2 || info.labels > kMostLabels) in.fail("the number of labels is out of range");
+  if (info.features < 1 || info.features > 100000000) in.fail("the number of features is out of range");
+  for (SplitInfo* split : {&info.train, &info.valid, &info.test}) *split = load_split(in, info.labels);
   in.expect_end();
   return info;
 }

@@ -49,8 +49,13 @@ void hash_files(const Config& config, const std::vector<std::string>& files, Art
 // Of the fold's content and of the options that its reading depends on; reads no features.
 Hash128 fold_key(const Config& config, size_t fold, ArtifactStore& store, MissingFiles missing);
 
-// Reads the files (or generates the preset) without standardisation; throws InputError naming file and line.
-FoldFeatures read_fold(const Config& config, size_t fold, const Context& context);
+// The files that a fold's data is read from, with the sizes of groups beside them.
+std::vector<std::filesystem::path> content_of(const Config& config, const FoldFiles& files);
+// Reads the files (or generates the preset) without standardisation; throws InputError naming file and line,
+// and RunError where a file is not what the plan was made for.
+FoldFeatures read_fold(const Config& config, size_t fold, const ArtifactStore& store, const Context& context);
+// Whether this is what describe_fold says of these features.
+bool describes(const FoldInfo& info, const FoldFeatures& features);
 FoldInfo describe_fold(const Config& config, const FoldFeatures& features, const Context& context);
 FoldFeatures standardize_fold(FoldFeatures features, Standardize mode, const Context& context);
 std::vector<std::filesystem::path> paths_of(const Config& config, const std::vector<std::string>& files);

@@ -1,6 +1,7 @@
 #include "pipeline/stages/mix.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace tunemix {
 namespace {
@@ -100,10 +101,16 @@ std::vector<uint8_t> save_mix(const std::vector<MixRow>& rows) {
   return {out.bytes().begin(), out.bytes().end()};
 }
 
-std::vector<MixRow> load_mix(std::span<const uint8_t> payload) {
-  BinaryReader in(payload, "mix artifact");
-  std::vector<MixRow> rows(in.get_count(1));
-  for (MixRow& row : rows) {
+std::vector<MixRow> load_mix(std::span<const uint8_t> payload, const Plan& plan, size_t fold,
+                             const FoldInfo& info) {
+  BinaryReader in(payload, fmt::format("the mixtures of fold {}", fold + 1));
+  const std::vector<const TrainJob*> jobs = plan.jobs_of(fold);
+  const auto finite = [](float v) { return std::isfinite(v); };
+  std::vector<MixRow> rows;
+  const size_t count = in.get_count(1);
+  if (count == 0) in.fail("it has no rows");
+  for (size_t r = 0; r < count; ++r) {
+    MixRow& row = rows.emplace_back();
     row.name = in.get_string();
     row.mixture = Mixture::load(in);
     row.sources = in.get_vector<MemberRef>();
@@ -114,9 +121,36 @@ std::vector<MixRow> load_mix(std::span<const uint8_t> payload) {
     row.diagnostics = in.get_vector<MemberDiagnostics>();
     row.valid = in.get_vector<float>();
     row.test = in.get_vector<float>();
+    const std::vector<Member>& members = row.mixture.members();
+    if (members.empty() || row.sources.size() != members.size() || row.diagnostics.size() != members.size())
+      in.fail("its members do not fit its mixture");
+    for (size_t i = 0; i < members.size(); ++i)
+      if (row.sources[i].job >= jobs.size() ||
+          members[i].family != plan.learner(*jobs[row.sources[i].job]).family() ||
+          members[i].bag != jobs[row.sources[i].job]->bag)
+        in.fail("a member is of no job of the fold");
+    if (row.valid.size() != info.valid.labels.size() || row.test.size() != info.test.labels.size())
+      in.fail("there is not one score for each document");
+    if (!std::all_of(row.valid.begin(), row.valid.end(), finite) ||
+        !std::all_of(row.test.begin(), row.test.end(), finite))
+      in.fail("a score is not a finite number");
+    for (size_t other = 0; other < r; ++other)
+      if (rows[other].name == row.name) in.fail("two rows have one name");
   }
   in.expect_end();
   return rows;
+}
+
+bool fits(const MixRow& row, const std::vector<std::vector<CalibratedModel>>& members) {
+  for (size_t i = 0; i < row.sources.size(); ++i) {
+    const MemberRef& ref = row.sources[i];
+    if (ref.job >= members.size() || ref.member >= members[ref.job].size()) return false;
+    const CalibratedModel& model = members[ref.job][ref.member];
+    const Member& member = row.mixture.members()[i];
+    if (member.checkpoint != model.at.length || member.calibration != model.calibrator.spec().name())
+      return false;
+  }
+  return true;
 }
 
 }  // namespace tunemix

@@ -38,6 +38,10 @@ std::vector<MixRow> mix_fold(const Plan& plan, size_t fold, const FoldInfo& info
                              const Context& context);
 
 std::vector<uint8_t> save_mix(const std::vector<MixRow>& rows);
-std::vector<MixRow> load_mix(std::span<const uint8_t> payload);
+// Throws InputError unless these can be the mixtures of the fold.
+std::vector<MixRow> load_mix(std::span<const uint8_t> payload, const Plan& plan, size_t fold,
+                             const FoldInfo& info);
+// Whether each member of the mixture is among the members (by job of the fold) that it says it is of.
+bool fits(const MixRow& row, const std::vector<std::vector<CalibratedModel>>& members);
 
 }  // namespace tunemix

@@ -1,6 +1,7 @@
 #include "pipeline/stages/train.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "tunemix/metric/score_file.h"
@@ -28,7 +29,10 @@ ScoreMatrix get_scores(BinaryReader& in) {
   data.low = in.get<uint64_t>();
   const std::string model = in.get_string();
   const auto values = in.get_vector<float>();
-  if (columns == 0 || values.size() % columns != 0) in.fail("a score matrix without rows or columns");
+  if (columns == 0 || columns > 64 || values.size() % columns != 0)
+    in.fail("a score matrix without rows or columns");
+  if (!std::all_of(values.begin(), values.end(), [](float v) { return std::isfinite(v); }))
+    in.fail("a score is not a finite number");
   ScoreMatrix scores(values.size() / columns, columns, data, model);
   std::copy(values.begin(), values.end(), scores.values().begin());
   return scores;
@@ -153,7 +157,8 @@ void run_train_job(const Plan& plan, const TrainJob& job, const FoldInfo& info, 
   const QuerySplit split = bag_split(plan.config, info.train.queries, job.fold, job.bag);
   TrainResult result;
   if (learner.external) {
-    result = given_scores(plan, job, info, split);
+    result = store.read_as_planned(content_of(plan.config, spec.scores[job.fold]),
+                                   [&] { return given_scores(plan, job, info, split); });
     store_model({&learner, learner.external(spec.name, result.points[0].valid.columns())}, job, store);
   } else {
     const TrainingData data(fold.bins, split.train, info.labels, fold_grades(plan.config, info.labels));
@@ -187,10 +192,16 @@ std::vector<uint8_t> save_train_result(const TrainResult& result) {
   return {out.bytes().begin(), out.bytes().end()};
 }
 
-TrainResult load_train_result(std::span<const uint8_t> payload) {
-  BinaryReader in(payload, "scores artifact");
+TrainResult load_train_result(std::span<const uint8_t> payload, const Plan& plan, const TrainJob& job,
+                              const FoldInfo& info) {
+  BinaryReader in(payload, "the scores of " + job.name);
+  const QuerySplit split = bag_split(plan.config, info.train.queries, job.fold, job.bag);
+  size_t calibration = 0;
+  for (const size_t q : split.calibration) calibration += info.train.queries.length(q);
+  const std::vector<Point> expected = plan.learner(job).points();
   TrainResult result;
   const size_t points = in.get_count(1);
+  if (points != expected.size()) in.fail("it has other points than its learner");
   for (size_t i = 0; i < points; ++i) {
     PointScores scores;
     scores.point.length = in.get<int64_t>();
@@ -199,15 +210,29 @@ TrainResult load_train_result(std::span<const uint8_t> payload) {
     scores.calibration = get_scores(in);
     scores.valid = get_scores(in);
     scores.test = get_scores(in);
+    if (scores.point != expected[i]) in.fail("it has other points than its learner");
+    if (!std::isfinite(scores.range) || scores.range < 0) in.fail("the range of its scores is no number");
+    if (scores.calibration.documents() != calibration ||
+        scores.valid.documents() != info.valid.labels.size() ||
+        scores.test.documents() != info.test.labels.size() || scores.valid.data() != info.valid.fingerprint ||
+        scores.test.data() != info.test.fingerprint)
+      in.fail("its scores are not of the documents of the fold");
+    const size_t columns = scores.valid.columns();
+    if (scores.calibration.columns() != columns || scores.test.columns() != columns ||
+        columns != (i == 0 ? columns : result.points[0].valid.columns()) ||
+        (columns != 1 && columns != static_cast<size_t>(info.labels)))
+      in.fail("its scores do not fit the labels");
     result.points.push_back(std::move(scores));
   }
   result.importance = in.get_vector<float>();
+  if (result.importance.size() > 2 * info.features) in.fail("it knows more features than there are");
   const size_t shares = in.get_count(16);
   for (size_t i = 0; i < shares; ++i) {
     TrainResult::AttentionPoint point{};
     point.round = in.get<int64_t>();
     point.feature = in.get<uint32_t>();
     point.share = in.get<float>();
+    if (point.feature >= 2 * info.features) in.fail("it knows more features than there are");
     result.attention.push_back(point);
   }
   in.expect_end();

@@ -36,6 +36,8 @@ void run_train_job(const Plan& plan, const TrainJob& job, const FoldInfo& info, 
                    const ArtifactStore& store, const Context& context);
 
 std::vector<uint8_t> save_train_result(const TrainResult& result);
-TrainResult load_train_result(std::span<const uint8_t> payload);
+// Throws InputError unless these can be the scores of the job.
+TrainResult load_train_result(std::span<const uint8_t> payload, const Plan& plan, const TrainJob& job,
+                              const FoldInfo& info);
 
 }  // namespace tunemix

@@ -6,71 +6,120 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <chrono>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "pipeline/store/run_folder.h"
 
 namespace tunemix {
 namespace {
 
 namespace fs = std::filesystem;
 
-int64_t change_time(const fs::path& file) {
+// A change within this time of an earlier one may leave all that FileState holds as it was.
+constexpr int64_t kClockStep = 2000000000;
+// No write takes so long: what is older was left by a process that is gone.
+constexpr auto kTemporaryLife = std::chrono::hours(24);
+
+std::string describe_errno() { return std::generic_category().message(errno); }
+
+int64_t now() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+FileState state_of(const fs::path& file) {
   struct stat info {};
-  if (::stat(file.c_str(), &info) != 0 || S_ISDIR(info.st_mode))
-    throw_input("{}: cannot open the file", file.string());
-  return static_cast<int64_t>(info.st_mtim.tv_sec) * 1000000000 + info.st_mtim.tv_nsec;
+  if (::stat(file.c_str(), &info) != 0) throw_file_error(file, "cannot open the file", errno);
+  if (S_ISDIR(info.st_mode)) throw_file_error(file, "cannot open the file", EISDIR);
+  if (!S_ISREG(info.st_mode))
+    throw_input("{}: not a regular file; an experiment reads its files several times", file.string());
+  const auto nanoseconds = [](const timespec& t) {
+    return static_cast<int64_t>(t.tv_sec) * 1000000000 + t.tv_nsec;
+  };
+  return {static_cast<uintmax_t>(info.st_size), nanoseconds(info.st_mtim), nanoseconds(info.st_ctim),
+          static_cast<uint64_t>(info.st_ino)};
+}
+
+[[noreturn]] void throw_changed(const fs::path& file) {
+  throw_run("{}: the file changed during the run; nothing was kept of what was read, run again",
+            file.string());
 }
 
 std::string full_name(const fs::path& file) { return fs::absolute(file).lexically_normal().string(); }
 
-int open_lock(const fs::path& root, int operation) {
-  const int fd = ::open((root / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (fd < 0) throw_run("{}: cannot create a lock file", root.string());
-  if (::flock(fd, operation) != 0) {
-    ::close(fd);
-    return -1;
-  }
-  return fd;
-}
-
 Hash128 hash_file(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in || fs::is_directory(file)) throw_input("{}: cannot open the file", file.string());
+  const FileDescriptor fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  if (fd.get() < 0) throw_file_error(file, "cannot open the file", errno);
   Hasher hasher;
   std::vector<char> buffer(1 << 20);
-  while (in) {
-    in.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
-    hasher.bytes(buffer.data(), static_cast<size_t>(in.gcount()));
+  for (;;) {
+    const ssize_t n = ::read(fd.get(), buffer.data(), buffer.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) throw_file_error(file, "cannot read the file", errno);
+    if (n == 0) return hasher.digest();
+    hasher.bytes(buffer.data(), static_cast<size_t>(n));
   }
-  if (in.bad()) throw_run("{}: cannot read the file", file.string());
-  return hasher.digest();
+}
+
+// Of dead processes; those of a live one are younger.
+void sweep_temporaries(const fs::path& folder) {
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    std::error_code gone;
+    const auto time = it->symlink_status(gone).type() == fs::file_type::regular && !gone
+                          ? fs::last_write_time(it->path(), gone)
+                          : fs::file_time_type::max();
+    if (!gone && is_temporary_name(it->path()) && time != fs::file_time_type::max() &&
+        fs::file_time_type::clock::now() - time > kTemporaryLife)
+      fs::remove(it->path(), gone);
+  }
 }
 
 }  // namespace
 
-ArtifactStore::ArtifactStore(fs::path root) : root_(std::move(root)) {
-  std::error_code error;
-  fs::create_directories(root_, error);
-  if (error) throw_run("{}: cannot create the folder: {}", root_.string(), error.message());
-  lock_ = open_lock(root_, LOCK_SH);
-  if (lock_ < 0) throw_run("{}: cannot lock the store", root_.string());
+ArtifactStore::ArtifactStore(fs::path root, StoreUse use) : root_(std::move(root)), use_(use) {
+  // A reader of a store without a lock file has nothing to fear: no cleaner has been there.
+  if (use_ == StoreUse::kWrite && fs::exists(root_)) open_to_write();
+  if (use_ == StoreUse::kRead) {
+    lock_ = FileDescriptor(::open((root_ / "lock").c_str(), O_RDONLY | O_CLOEXEC));
+    if (lock_.get() >= 0) ::flock(lock_.get(), LOCK_SH);
+  }
   // The list of known files only saves time: one that cannot be read is made anew.
   std::ifstream in(root_ / "files.json");
   const auto list = nlohmann::json::parse(in, nullptr, false);
   if (!list.is_object()) return;
   for (const auto& [path, entry] : list.items()) {
-    if (!entry.is_array() || entry.size() != 3 || !entry[2].is_string() ||
-        entry[2].get<std::string>().size() != 32)
+    if (!entry.is_array() || entry.size() != 5 || !entry[4].is_string()) continue;
+    if (!entry[0].is_number_unsigned() || !entry[1].is_number_integer() || !entry[2].is_number_integer() ||
+        !entry[3].is_number_unsigned())
       continue;
-    if (!entry[0].is_number_unsigned() || !entry[1].is_number_integer()) continue;
-    const auto hex = entry[2].get<std::string>();
-    if (hex.find_first_not_of("0123456789abcdef") != std::string::npos) continue;
-    known_[path] = {entry[0].get<uintmax_t>(), entry[1].get<int64_t>(), Hash128::from_hex(hex)};
+    const auto hex = entry[4].get<std::string>();
+    if (hex.size() != 32 || hex.find_first_not_of("0123456789abcdef") != std::string::npos) continue;
+    known_[path] = {{entry[0].get<uintmax_t>(), entry[1].get<int64_t>(), entry[2].get<int64_t>(),
+                     entry[3].get<uint64_t>()},
+                    Hash128::from_hex(hex)};
   }
 }
 
-ArtifactStore::~ArtifactStore() {
-  if (lock_ >= 0) ::close(lock_);
+void ArtifactStore::open_to_write() const {
+  require(use_ == StoreUse::kWrite, "a reader of the store writes to it");
+  const std::lock_guard guard(mutex_);
+  if (writable_) return;
+  std::error_code error;
+  fs::create_directories(root_ / "tmp", error);
+  if (error) throw_run("{}: cannot create the folder: {}", root_.string(), error.message());
+  lock_ = FileDescriptor(::open((root_ / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
+  if (lock_.get() < 0) throw_run("{}: cannot create a lock file: {}", root_.string(), describe_errno());
+  if (::flock(lock_.get(), LOCK_SH) != 0)
+    throw_run("{}: cannot lock the store: {}", root_.string(), describe_errno());
+  sweep_temporaries(root_ / "tmp");
+  sweep_temporaries(root_);
+  writable_ = true;
 }
 
 fs::path ArtifactStore::path_of(std::string_view kind, const Hash128& key) const {
@@ -85,26 +134,51 @@ bool ArtifactStore::contains(std::string_view kind, const Hash128& key) const {
 
 void ArtifactStore::save(std::string_view kind, const Hash128& key, uint32_t version,
                          std::span<const uint8_t> payload, Compression compression) const {
+  open_to_write();
   const fs::path path = path_of(kind, key);
   std::error_code error;
   fs::create_directories(path.parent_path(), error);
   if (error) throw_run("{}: cannot create the folder: {}", path.parent_path().string(), error.message());
-  write_artifact(path, kind, version, payload, compression);
+  write_file_atomically(path, artifact_bytes(kind, version, payload, compression, key), root_ / "tmp");
 }
 
 std::optional<std::vector<uint8_t>> ArtifactStore::load(std::string_view kind, const Hash128& key,
                                                         uint32_t version, const Context& context) const {
   if (!contains(kind, key)) return std::nullopt;
   const fs::path path = path_of(kind, key);
+  std::vector<uint8_t> file;
   try {
-    Artifact artifact = read_artifact(path, kind, version);
+    file = read_file(path);
+  } catch (const InputError& error) {
+    if (!contains(kind, key)) return std::nullopt;
+    throw RunError(error.what());
+  }
+  try {
+    Artifact artifact = parse_artifact(file, path.string());
+    expect_artifact(artifact, path.string(), kind, version);
+    if (artifact.key != key)
+      throw_input("{}: holds the {} of another key, {}", path.string(), kind, artifact.key.hex());
     if (artifact.version == version) return std::move(artifact.payload);
   } catch (const InputError& error) {
-    context.warn(fmt::format("{}; it is computed again", error.what()));
+    discard(kind, key, error.what(), context);
+    return std::nullopt;
   }
-  std::error_code ignored;
-  fs::remove(path, ignored);
+  if (use_ == StoreUse::kWrite) {
+    std::error_code ignored;
+    fs::remove(path, ignored);
+  }
   return std::nullopt;
+}
+
+void ArtifactStore::discard(std::string_view kind, const Hash128& key, const std::string& why,
+                            const Context& context) const {
+  if (use_ == StoreUse::kRead) {
+    context.warn(why + "; the next run computes it again");
+    return;
+  }
+  context.warn(why + "; it is computed again");
+  std::error_code ignored;
+  fs::remove(path_of(kind, key), ignored);
 }
 
 bool ArtifactStore::remembers(const fs::path& file) const {
@@ -118,26 +192,62 @@ Hash128 ArtifactStore::file_hash(const fs::path& file, MissingFiles missing) {
     const std::lock_guard lock(mutex_);
     if (const auto it = known_.find(name); it != known_.end()) return it->second.hash;
   }
-  const int64_t time = change_time(file);
-  const uintmax_t size = fs::file_size(file);
+  FileState state = state_of(file);
   {
     const std::lock_guard lock(mutex_);
     const auto it = known_.find(name);
-    if (it != known_.end() && it->second.size == size && it->second.time == time) return it->second.hash;
+    if (it != known_.end() && it->second.state == state) return it->second.hash;
   }
+  const int64_t begin = now();
   const Hash128 hash = hash_file(file);
+  if (state_of(file) != state) throw_changed(file);
+  // A file that changed just now may change again without a trace: its state is not to be trusted later.
+  if (state.changed + kClockStep > begin) state.changed = 0;
   const std::lock_guard lock(mutex_);
-  known_[name] = {size, time, hash};
+  known_[name] = {state, hash};
   known_changed_ = true;
   return hash;
 }
 
+std::vector<FileState> ArtifactStore::planned_states(const std::vector<fs::path>& files) const {
+  std::vector<FileState> states;
+  for (const fs::path& file : files) {
+    states.push_back(state_of(file));
+    std::optional<KnownFile> known;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto it = known_.find(full_name(file));
+      if (it != known_.end()) known = it->second;
+    }
+    if (!known) throw_changed(file);  // it was not there when the run was planned
+    if (known->state != states.back() && hash_file(file) != known->hash) throw_changed(file);
+  }
+  return states;
+}
+
+void ArtifactStore::expect_states(const std::vector<fs::path>& files,
+                                  const std::vector<FileState>& before) const {
+  const int64_t end = now();
+  for (size_t i = 0; i < files.size(); ++i) {
+    std::error_code error;
+    if (!fs::exists(files[i], error) || state_of(files[i]) != before[i]) throw_changed(files[i]);
+    if (before[i].changed + kClockStep < end) continue;
+    const std::lock_guard lock(mutex_);
+    if (hash_file(files[i]) != known_.at(full_name(files[i])).hash) throw_changed(files[i]);
+  }
+}
+
 void ArtifactStore::save_file_hashes() {
+  if (use_ == StoreUse::kRead || !known_changed_) return;
+  open_to_write();
   const std::lock_guard lock(mutex_);
-  if (!known_changed_) return;
   nlohmann::json list = nlohmann::json::object();
-  for (const auto& [path, file] : known_) list[path] = {file.size, file.time, file.hash.hex()};
-  write_file_atomically(root_ / "files.json", list.dump(1));
+  for (const auto& [path, file] : known_)
+    list[path] = {file.state.size, file.state.modified, file.state.changed, file.state.inode,
+                  file.hash.hex()};
+  // Paths are bytes; those that are no text are shown as well as they can be.
+  write_file_atomically(root_ / "files.json",
+                        list.dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
   known_changed_ = false;
 }
 
@@ -148,30 +258,15 @@ class CleanerLock {
  public:
   explicit CleanerLock(const fs::path& store) {
     if (!fs::exists(store)) return;
-    fd_ = open_lock(store, LOCK_EX | LOCK_NB);
-    if (fd_ < 0) throw_run("{}: a run is active; clean when it has ended", store.string());
+    fd_ = FileDescriptor(::open((store / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
+    if (fd_.get() < 0) throw_run("{}: cannot create a lock file: {}", store.string(), describe_errno());
+    if (::flock(fd_.get(), LOCK_EX | LOCK_NB) != 0)
+      throw_run("{}: a run is active; clean when it has ended", store.string());
   }
-  ~CleanerLock() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  CleanerLock(const CleanerLock&) = delete;
-  CleanerLock& operator=(const CleanerLock&) = delete;
 
  private:
-  int fd_ = -1;
+  FileDescriptor fd_;
 };
-
-// Of the newest run first.
-std::vector<fs::path> runs_by_age(const fs::path& runs) {
-  std::vector<std::pair<fs::file_time_type, fs::path>> found;
-  for (const auto& entry : fs::directory_iterator(runs))
-    if (entry.is_directory() && fs::exists(entry.path() / "manifest.json"))
-      found.emplace_back(fs::last_write_time(entry.path() / "manifest.json"), entry.path());
-  std::sort(found.begin(), found.end(), std::greater<>());
-  std::vector<fs::path> result;
-  for (auto& [time, path] : found) result.push_back(std::move(path));
-  return result;
-}
 
 void add_needed(const fs::path& manifest_file, std::set<std::string>& needed) {
   std::ifstream in(manifest_file);
@@ -183,7 +278,15 @@ void add_needed(const fs::path& manifest_file, std::set<std::string>& needed) {
   for (const auto& name : *artifacts) needed.insert(name.template get<std::string>());
 }
 
-bool is_temporary(const fs::path& file) { return file.extension() == ".tmp"; }
+void remove_empty_folders(const fs::path& store) {
+  std::vector<fs::path> folders;
+  std::error_code error;
+  for (fs::recursive_directory_iterator it(store, error), end; !error && it != end; it.increment(error))
+    if (fs::is_directory(it->symlink_status())) folders.push_back(it->path());
+  // Inner ones first; a folder that is not empty is not removed.
+  std::sort(folders.begin(), folders.end(), std::greater<>());
+  for (const fs::path& folder : folders) ::rmdir(folder.c_str());
+}
 
 }  // namespace
 
@@ -191,18 +294,18 @@ CleanReport clean_runs(const fs::path& runs, size_t keep_last, bool dry_run) {
   const fs::path store = runs / ".store";
   if (!fs::exists(runs)) throw_input("{}: no such folder; expected the folder of the runs", runs.string());
   const CleanerLock lock(store);
-  const std::vector<fs::path> found = runs_by_age(runs);
+  const std::vector<StoredRun> found = runs_by_age(runs);
   const size_t kept = std::min(keep_last, found.size());
   std::set<std::string> needed;
-  for (size_t i = 0; i < kept; ++i) add_needed(found[i] / "manifest.json", needed);
+  for (size_t i = 0; i < kept; ++i) add_needed(found[i].folder / "manifest.json", needed);
 
   CleanReport report;
   std::vector<fs::path> files;  // to remove; gathered first, since a walk must not see its own removals
   if (fs::exists(store))
     for (const auto& entry : fs::recursive_directory_iterator(store)) {
-      if (!entry.is_regular_file()) continue;
+      if (entry.is_directory() && !entry.is_symlink()) continue;
       const bool of_the_store = entry.path().parent_path() == store;  // the lock and the list of files
-      if (!is_temporary(entry.path()) &&
+      if (!is_temporary_name(entry.path()) &&
           (of_the_store || needed.contains(fs::relative(entry.path(), store).string()))) {
         report.kept_files += of_the_store ? 0 : 1;
         continue;
@@ -210,19 +313,22 @@ CleanReport clean_runs(const fs::path& runs, size_t keep_last, bool dry_run) {
       files.push_back(entry.path());
     }
   for (size_t i = 0; i < found.size(); ++i) {
-    (i < kept ? report.kept_runs : report.removed_runs).push_back(found[i].filename().string());
-    if (i >= kept) {
-      if (!dry_run) fs::remove_all(found[i]);
-      continue;
-    }
-    for (const auto& entry : fs::recursive_directory_iterator(found[i]))
-      if (entry.is_regular_file() && is_temporary(entry.path())) files.push_back(entry.path());
+    (i < kept ? report.kept_runs : report.removed_runs).push_back(found[i].name);
+    if (i >= kept && !dry_run) remove_run(found[i]);
   }
+  for (const fs::path& file : left_over_files(runs)) files.push_back(file);
   for (const fs::path& file : files) {
     ++report.removed_files;
-    report.removed_bytes += fs::file_size(file);
-    if (!dry_run) fs::remove(file);
+    std::error_code gone;
+    const uintmax_t size = fs::is_regular_file(fs::symlink_status(file)) ? fs::file_size(file, gone) : 0;
+    report.removed_bytes += gone ? 0 : size;
+    if (dry_run) continue;
+    fs::remove(file, gone);
+    if (gone) throw_run("{}: cannot remove the file: {}", file.string(), gone.message());
   }
+  if (dry_run) return report;
+  remove_empty_folders(store);
+  remove_left_over_folders(runs);
   return report;
 }
 

@@ -1,16 +1,10 @@
 #include "tunemix/core/binary.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 #include <zstd.h>
 
-#include <atomic>
-#include <cerrno>
-#include <fstream>
-#include <system_error>
-
-#include "tunemix/core/hash.h"
+#include <algorithm>
+#include <memory>
 
 namespace tunemix {
 namespace {
@@ -25,46 +19,36 @@ struct Header {
   uint32_t compression;
   uint64_t payload_size;
   uint64_t stored_size;
+  uint64_t key_high;
+  uint64_t key_low;
 };
-constexpr uint32_t kContainerVersion = 1;
-constexpr uint64_t kMostPayload = 1ULL << 40;
+constexpr uint32_t kContainerVersion = 2;
 
-std::string describe_errno() { return std::generic_category().message(errno); }
+// What zstd can at most make of some bytes: a block of 128 KiB takes four.
+uint64_t most_decompressed(uint64_t stored) { return (stored / 4 + 1) * (uint64_t{1} << 17); }
 
-class FileDescriptor {
- public:
-  explicit FileDescriptor(int fd) : fd_(fd) {}
-  ~FileDescriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  FileDescriptor(const FileDescriptor&) = delete;
-  FileDescriptor& operator=(const FileDescriptor&) = delete;
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
-
-void write_all(int fd, std::span<const uint8_t> bytes, const std::filesystem::path& path) {
-  size_t at = 0;
-  while (at < bytes.size()) {
-    const ssize_t n = ::write(fd, bytes.data() + at, bytes.size() - at);
-    if (n < 0) {
-      if (errno == EINTR) continue;
-      throw_run("{}: cannot write: {}", path.string(), describe_errno());
+// Memory grows with what really comes out, whatever the header claims.
+std::vector<uint8_t> decompress(std::span<const uint8_t> stored, uint64_t size, const std::string& name) {
+  const auto damaged = [&] { throw_input("{}: damaged file: cannot decompress", name); };
+  if (size > most_decompressed(stored.size())) damaged();
+  const std::unique_ptr<ZSTD_DStream, size_t (*)(ZSTD_DStream*)> stream(ZSTD_createDStream(),
+                                                                        ZSTD_freeDStream);
+  require(stream != nullptr, "zstd does not start");
+  std::vector<uint8_t> payload(std::min<uint64_t>(size, (stored.size() << 6) + (1 << 16)));
+  ZSTD_inBuffer in{stored.data(), stored.size(), 0};
+  for (size_t filled = 0;;) {
+    ZSTD_outBuffer out{payload.data(), payload.size(), filled};
+    const size_t status = ZSTD_decompressStream(stream.get(), &out, &in);
+    if (ZSTD_isError(status) != 0) damaged();
+    const bool stuck = out.pos == filled && (in.pos == in.size || payload.size() == size);
+    filled = out.pos;
+    if (status == 0) {
+      if (filled != size || in.pos != in.size) damaged();
+      return payload;
     }
-    at += static_cast<size_t>(n);
+    if (stuck) damaged();
+    if (filled == payload.size()) payload.resize(std::min<uint64_t>(size, 2 * payload.size()));
   }
-}
-
-std::vector<uint8_t> read_bytes(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary | std::ios::ate);
-  if (!in || std::filesystem::is_directory(path)) throw_input("{}: cannot open the file", path.string());
-  std::vector<uint8_t> bytes(static_cast<size_t>(in.tellg()));
-  in.seekg(0);
-  in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  if (!in) throw_input("{}: cannot read the file", path.string());
-  return bytes;
 }
 
 }  // namespace
@@ -88,8 +72,8 @@ const uint8_t* BinaryReader::take(size_t size) {
   return p;
 }
 
-void write_artifact(const std::filesystem::path& path, std::string_view kind, uint32_t version,
-                    std::span<const uint8_t> payload, Compression compression) {
+std::vector<uint8_t> artifact_bytes(std::string_view kind, uint32_t version, std::span<const uint8_t> payload,
+                                    Compression compression, const Hash128& key) {
   std::vector<uint8_t> compressed;
   std::span<const uint8_t> stored = payload;
   if (compression == Compression::kZstd) {
@@ -107,89 +91,76 @@ void write_artifact(const std::filesystem::path& path, std::string_view kind, ui
   out.put(static_cast<uint32_t>(compression));
   out.put<uint64_t>(payload.size());
   out.put<uint64_t>(stored.size());
+  out.put(key.high);
+  out.put(key.low);
   for (const char c : kind) out.put(c);
   std::vector<uint8_t> file(out.bytes().begin(), out.bytes().end());
   file.insert(file.end(), stored.begin(), stored.end());
   const uint64_t sum = checksum64(file.data(), file.size());
   const auto* p = reinterpret_cast<const uint8_t*>(&sum);
   file.insert(file.end(), p, p + sizeof sum);
-  write_file_atomically(path, file);
+  return file;
 }
 
-Artifact read_artifact(const std::filesystem::path& path) {
-  const std::vector<uint8_t> file = read_bytes(path);
-  const std::string name = path.string();
+void write_artifact(const std::filesystem::path& path, std::string_view kind, uint32_t version,
+                    std::span<const uint8_t> payload, Compression compression, const Hash128& key) {
+  write_file_atomically(path, artifact_bytes(kind, version, payload, compression, key));
+}
+
+Artifact parse_artifact(std::span<const uint8_t> file, const std::string& name) {
   constexpr size_t kFixed = sizeof kMagic + sizeof(Header);
   if (file.size() < sizeof kMagic || std::memcmp(file.data(), kMagic, sizeof kMagic) != 0)
     throw_input("{}: not a TuneMix file", name);
+  uint32_t container = 0;
+  if (file.size() >= sizeof kMagic + sizeof container)
+    std::memcpy(&container, file.data() + sizeof kMagic, sizeof container);
+  if (container != kContainerVersion && file.size() >= sizeof kMagic + sizeof container)
+    throw_input("{}: written in container format {}; this program reads format {}", name, container,
+                kContainerVersion);
   if (file.size() < kFixed + sizeof(uint64_t)) throw_input("{}: damaged file: it ends too early", name);
   Header header;
   std::memcpy(&header, file.data() + sizeof kMagic, sizeof header);
-  if (header.container_version != kContainerVersion)
-    throw_input("{}: written in container format {}; this program reads format {}", name,
-                header.container_version, kContainerVersion);
   const size_t body = file.size() - kFixed - sizeof(uint64_t);
+  const bool plain = header.compression == static_cast<uint32_t>(Compression::kNone);
   if (header.kind_size > body || header.stored_size != body - header.kind_size ||
-      header.payload_size > kMostPayload)
+      (plain && header.payload_size != header.stored_size))
     throw_input("{}: damaged file: its length is not what its header says", name);
   uint64_t sum = 0;
   std::memcpy(&sum, file.data() + file.size() - sizeof sum, sizeof sum);
   if (sum != checksum64(file.data(), file.size() - sizeof sum))
     throw_input("{}: damaged file: wrong checksum", name);
+  if (!plain && header.compression != static_cast<uint32_t>(Compression::kZstd))
+    throw_input("{}: damaged file: an unknown compression", name);
 
   Artifact artifact;
   artifact.version = header.version;
-  artifact.kind.assign(reinterpret_cast<const char*>(file.data()) + kFixed, header.kind_size);
-  const uint8_t* stored = file.data() + kFixed + header.kind_size;
-  if (header.compression == static_cast<uint32_t>(Compression::kZstd)) {
-    artifact.payload.resize(header.payload_size);
-    const size_t size =
-        ZSTD_decompress(artifact.payload.data(), artifact.payload.size(), stored, header.stored_size);
-    if (ZSTD_isError(size) != 0 || size != header.payload_size)
-      throw_input("{}: damaged file: cannot decompress", name);
-  } else {
-    artifact.payload.assign(stored, stored + header.stored_size);
-  }
+  artifact.key = {header.key_high, header.key_low};
+  const std::span<const uint8_t> kind = file.subspan(kFixed, header.kind_size);
+  artifact.kind.assign(kind.begin(), kind.end());
+  const std::span<const uint8_t> stored = file.subspan(kFixed + header.kind_size, header.stored_size);
+  if (plain)
+    artifact.payload.assign(stored.begin(), stored.end());
+  else
+    artifact.payload = decompress(stored, header.payload_size, name);
   return artifact;
+}
+
+Artifact read_artifact(const std::filesystem::path& path) {
+  return parse_artifact(read_file(path), path.string());
 }
 
 Artifact read_artifact(const std::filesystem::path& path, std::string_view kind, uint32_t newest) {
   Artifact artifact = read_artifact(path);
-  if (artifact.kind != kind) throw_input("{}: holds '{}'; expected '{}'", path.string(), artifact.kind, kind);
-  if (artifact.version > newest)
-    throw_input("{}: {} of version {}; this program reads up to version {}", path.string(), kind,
-                artifact.version, newest);
+  expect_artifact(artifact, path.string(), kind, newest);
   return artifact;
 }
 
-void write_file_atomically(const std::filesystem::path& path, std::span<const uint8_t> bytes) {
-  static std::atomic<uint64_t> counter{0};
-  const std::filesystem::path directory = path.has_parent_path() ? path.parent_path() : ".";
-  std::filesystem::path temporary = path;
-  temporary += fmt::format(".{}.{}.tmp", ::getpid(), counter.fetch_add(1));
-  try {
-    const FileDescriptor fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-    if (fd.get() < 0) throw_run("{}: cannot create the file: {}", path.string(), describe_errno());
-    write_all(fd.get(), bytes, path);
-    if (::fsync(fd.get()) != 0) throw_run("{}: cannot sync: {}", path.string(), describe_errno());
-    if (::rename(temporary.c_str(), path.c_str()) != 0)
-      throw_run("{}: cannot rename into place: {}", path.string(), describe_errno());
-  } catch (...) {
-    ::unlink(temporary.c_str());
-    throw;
-  }
-  // The rename itself must survive a power cut too.
-  const FileDescriptor parent(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (parent.get() >= 0) ::fsync(parent.get());
-}
-
-void write_file_atomically(const std::filesystem::path& path, std::string_view text) {
-  write_file_atomically(path, std::span(reinterpret_cast<const uint8_t*>(text.data()), text.size()));
-}
-
-std::string read_text_file(const std::filesystem::path& path) {
-  const std::vector<uint8_t> bytes = read_bytes(path);
-  return {bytes.begin(), bytes.end()};
+void expect_artifact(const Artifact& artifact, const std::string& name, std::string_view kind,
+                     uint32_t newest) {
+  if (artifact.kind != kind) throw_input("{}: holds '{}'; expected '{}'", name, artifact.kind, kind);
+  if (artifact.version > newest)
+    throw_input("{}: {} of version {}; this program reads up to version {}", name, kind, artifact.version,
+                newest);
 }
 
 }  // namespace tunemix

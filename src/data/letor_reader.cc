@@ -15,6 +15,7 @@ namespace tunemix {
 namespace {
 
 constexpr size_t kBatchBytes = size_t{1} << 23;  // text held at a time, unless a line is longer
+constexpr size_t kMostLine = size_t{1} << 28;    // a longer one is no line: a bomb of a few bytes holds it
 constexpr size_t kRunBytes = size_t{1} << 18;    // text parsed as one task
 
 class MemorySource : public TextSource {
@@ -31,10 +32,13 @@ class MemorySource : public TextSource {
   std::string_view text_;
 };
 
-// Whole lines of a source, a batch at a time.
+struct LongLine {};
+
+// Whole lines of a source, a batch at a time; throws LongLine.
 class LineBatches {
  public:
-  LineBatches(TextSource& source, ThreadPool& pool) : source_(source), pool_(pool) {}
+  LineBatches(TextSource& source, ThreadPool& pool, size_t batch_bytes)
+      : source_(source), pool_(pool), batch_bytes_(batch_bytes) {}
 
   // The next lines, the last one with a newline even if the file has none, followed by kTextPadding bytes;
   // empty at the end. Valid until the next call.
@@ -43,7 +47,7 @@ class LineBatches {
     if (rest > 0) std::memmove(buffer_.data(), buffer_.data() + used_, rest);
     filled_ = rest;
     used_ = 0;
-    size_t wanted = std::max(kBatchBytes, 2 * rest);
+    size_t wanted = std::max(batch_bytes_, 2 * rest);
     for (;;) {
       if (!at_end_) {
         buffer_.resize(wanted + 1 + kTextPadding);
@@ -59,6 +63,7 @@ class LineBatches {
         used_ = static_cast<size_t>(static_cast<const char*>(last) - buffer_.data()) + 1;
         return {buffer_.data(), used_};
       }
+      if (filled_ >= kMostLine) throw LongLine();
       wanted *= 2;
     }
   }
@@ -66,6 +71,7 @@ class LineBatches {
  private:
   TextSource& source_;
   ThreadPool& pool_;
+  size_t batch_bytes_;
   std::vector<char> buffer_;
   size_t filled_ = 0;
   size_t used_ = 0;
@@ -110,13 +116,22 @@ class Assembler {
       : options_(options), context_(context), width_(options.labels_only ? 0 : options.num_features) {}
 
   // `group_file`: where LightGBM's group sizes may be; empty for none.
-  void read(TextSource& source, const std::string& name, const std::filesystem::path& group_file) {
+  void read(TextSource& source, const std::string& name, const std::filesystem::path& group_file,
+            size_t batch_bytes = kBatchBytes) {
     const size_t before = rows_;
     QueryIds ids = QueryIds::kRequired;
     size_t lines = 0;
     bool first = true;
-    LineBatches batches(source, context_.pool());
-    for (std::string_view text = batches.next(); !text.empty(); text = batches.next()) {
+    LineBatches batches(source, context_.pool(), batch_bytes);
+    const auto next = [&] {
+      try {
+        return batches.next();
+      } catch (const LongLine&) {
+        throw_input("{}:{}: the line is longer than {} MiB, expected one document a line", name, lines + 1,
+                    kMostLine >> 20);
+      }
+    };
+    for (std::string_view text = next(); !text.empty(); text = next()) {
       context_.check_stop();
       if (first) {
         constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
@@ -295,7 +310,8 @@ class Assembler {
   bool any_groups_ = false;
 };
 
-// LightGBM's `FILE.query`, also beside a compressed file under the name of the plain one; empty if none.
+}  // namespace
+
 std::filesystem::path group_file_of(const std::filesystem::path& file) {
   std::filesystem::path beside = file;
   beside += ".query";
@@ -306,13 +322,12 @@ std::filesystem::path group_file_of(const std::filesystem::path& file) {
   return std::filesystem::exists(beside, ignored) ? beside : std::filesystem::path();
 }
 
-}  // namespace
-
 Dataset read_letor(std::span<const std::filesystem::path> files, const LetorOptions& options,
                    const Context& context) {
   if (files.empty()) throw InputError("no data files, expected at least one");
   Assembler assembler(options, context);
-  for (const auto& file : files) assembler.read(*open_text(file), file.string(), group_file_of(file));
+  for (const auto& file : files)
+    assembler.read(*open_text(file), file == "-" ? "standard input" : file.string(), group_file_of(file));
   return assembler.finish();
 }
 
@@ -324,7 +339,7 @@ Dataset parse_letor(std::string_view text, std::string_view name, const LetorOpt
                     const Context& context) {
   MemorySource source(text);
   Assembler assembler(options, context);
-  assembler.read(source, std::string(name), {});
+  assembler.read(source, std::string(name), {}, std::min(kBatchBytes, text.size() + 1));
   return assembler.finish();
 }
 

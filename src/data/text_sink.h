@@ -1,29 +1,26 @@
-// Writes a text file piece by piece under a temporary name; close() gives it its own.
+// Writes a text file that a user names piece by piece; under its own name it is whole, but for devices and
+// pipes.
 #pragma once
 
 #include <filesystem>
 #include <span>
 #include <string>
 
+#include "tunemix/core/file.h"
 #include "tunemix/core/parallel.h"
 
 namespace tunemix {
 
 class TextSink {
  public:
-  explicit TextSink(const std::filesystem::path& file);  // throws InputError
-  ~TextSink();                                           // removes the file unless it was closed
-  TextSink(const TextSink&) = delete;
-  TextSink& operator=(const TextSink&) = delete;
+  explicit TextSink(const std::filesystem::path& file) : file_(file) {}
 
   // Appends the pieces in order, several at a time. Throws RunError.
   void append(std::span<const std::string> pieces, ThreadPool& pool);
-  void close();
+  void close() { file_.commit(); }
 
  private:
-  std::filesystem::path file_;
-  std::filesystem::path temporary_;
-  int fd_ = -1;
+  OutputFile file_;  // not there in the end unless it was closed
   size_t size_ = 0;
 };
 

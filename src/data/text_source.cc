@@ -9,10 +9,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <system_error>
 #include <vector>
 
 #include "tunemix/core/error.h"
+#include "tunemix/core/file.h"
 #include "tunemix/core/files.h"
 #include "tunemix/data/text_file.h"
 
@@ -21,38 +21,33 @@ namespace {
 
 constexpr size_t kInputBytes = size_t{1} << 18;
 
-std::string describe_errno() { return std::generic_category().message(errno); }
-
 class InputFile {
  public:
   explicit InputFile(const std::filesystem::path& path)
-      : name_(path.string()), fd_(::open(path.c_str(), O_RDONLY)) {
-    if (fd_ < 0) {
+      : name_(path == "-" ? "standard input" : path.string()),
+        fd_(path == "-" ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
+                        : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    if (fd_.get() < 0) {
       const int error = errno;
-      expect_readable(path);
-      throw_input("{}: cannot open: {}", name_, std::generic_category().message(error));
+      if (path != "-") expect_readable(path);
+      throw_file_error(name_, "cannot open", error);
     }
     struct stat info {};
-    if (::fstat(fd_, &info) != 0) throw_input("{}: cannot read: {}", name_, describe_errno());
+    if (::fstat(fd_.get(), &info) != 0) throw_file_error(name_, "cannot read", errno);
     if (S_ISDIR(info.st_mode)) throw_input("{}: it is a folder; expected a file", name_);
-    seekable_ = S_ISREG(info.st_mode);
+    // Standard input may stand in the middle of a file.
+    seekable_ = S_ISREG(info.st_mode) && path != "-";
   }
-  ~InputFile() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  InputFile(InputFile&& other) noexcept
-      : name_(std::move(other.name_)), fd_(std::exchange(other.fd_, -1)), seekable_(other.seekable_) {}
-  InputFile& operator=(InputFile&&) = delete;
 
   const std::string& name() const { return name_; }
   bool seekable() const { return seekable_; }
 
   size_t read(char* to, size_t size) {
-    return all(to, size, [&](char* p, size_t n, size_t) { return ::read(fd_, p, n); });
+    return all(to, size, [&](char* p, size_t n, size_t) { return ::read(fd_.get(), p, n); });
   }
   size_t read_at(char* to, size_t size, size_t offset) const {
     return all(to, size, [&](char* p, size_t n, size_t done) {
-      return ::pread(fd_, p, n, static_cast<off_t>(offset + done));
+      return ::pread(fd_.get(), p, n, static_cast<off_t>(offset + done));
     });
   }
 
@@ -63,7 +58,7 @@ class InputFile {
     while (done < size) {
       const ssize_t n = read_some(to + done, size - done, done);
       if (n < 0 && errno == EINTR) continue;
-      if (n < 0) throw_input("{}: cannot read: {}", name_, describe_errno());
+      if (n < 0) throw_file_error(name_, "cannot read", errno);
       if (n == 0) break;
       done += static_cast<size_t>(n);
     }
@@ -71,7 +66,7 @@ class InputFile {
   }
 
   std::string name_;
-  int fd_;
+  FileDescriptor fd_;
   bool seekable_ = false;
 };
 

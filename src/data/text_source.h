@@ -16,7 +16,7 @@ class TextSource {
   virtual size_t read(char* to, size_t size, ThreadPool& pool) = 0;
 };
 
-// The content tells the format; a `.gz` or `.zst` name must not lie about it.
+// `-` is standard input. The content tells the format; a `.gz` or `.zst` name must not lie about it.
 std::unique_ptr<TextSource> open_text(const std::filesystem::path& file);
 
 }  // namespace tunemix

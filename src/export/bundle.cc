@@ -158,6 +158,10 @@ Bundle Bundle::load(const std::filesystem::path& path, const Registry& registry)
     const auto mode = in.get<Standardize>();
     if (mode > Standardize::kReplace) in.fail("features are standardised in an unknown way");
     models.push_back({LearnedModel::load(in, registry), mode});
+    const Model& model = *models.back().learned.model;
+    const size_t width = mode == Standardize::kAppend ? 2 * info.features : info.features;
+    if (model.external_scores().empty() ? model.features() != width : model.points().size() != 1)
+      in.fail("a model that does not fit its features");
   }
   std::vector<BundleMember> members;
   const size_t member_count = in.get_count(1);
@@ -171,6 +175,7 @@ Bundle Bundle::load(const std::filesystem::path& path, const Registry& registry)
     if (members.back().calibrator.columns() != models[model].learned.model->columns())
       in.fail("a calibration that does not fit its model");
   }
+  if (members.empty()) in.fail("it has no members");
   Mixture mixture = Mixture::load(in);
   in.expect_end();
   if (mixture.members().size() != members.size()) in.fail("its members do not fit its mixture");

@@ -70,10 +70,11 @@ std::vector<double> parse_scores(std::string_view text, std::string_view name) {
 }
 
 std::vector<double> read_scores(const std::filesystem::path& file, const Dataset& data) {
-  expect_readable(file);
-  std::vector<double> scores = parse_scores(read_any_text(file), file.string());
+  const std::string name = file == "-" ? "standard input" : file.string();
+  if (file != "-") expect_readable(file);
+  std::vector<double> scores = parse_scores(read_any_text(file), name);
   if (scores.size() != data.documents())
-    throw_input("{}: {} scores, expected {}, one for each document of the data", file.string(), scores.size(),
+    throw_input("{}: {} scores, expected {}, one for each document of the data", name, scores.size(),
                 data.documents());
   if (data.source_rows().empty()) return scores;
   std::vector<double> grouped;

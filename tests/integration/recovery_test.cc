@@ -189,7 +189,7 @@ TEST_F(RecoveryTest, SeveralRunsAtOnceOnOneStore) {
   for (int i = 0; i < 3; ++i) {
     std::vector<Process> runs;
     for (const char* overrides :
-         {"", "", "name=longer learners.0.iterations=30", "name=pooled mix.families=pooled"})
+         {"", "name=longer learners.0.iterations=30", "name=pooled mix.families=pooled"})
       runs.push_back(at_.start(std::string("run tiny.yaml --threads 2 ") + overrides));
     for (Process& run : runs) {
       const Result result = run.wait();

@@ -86,9 +86,82 @@ TEST_F(StoreTest, AnotherVersionOrKindCountsAsMissing) {
   EXPECT_EQ(warnings_.size(), 2U);
 }
 
+TEST_F(StoreTest, AnArtifactInThePlaceOfAnotherIsNoticed) {
+  const Hash128 other = hash_bytes("other", 5);
+  store_.save("scores", other, 2, kPayload);
+  store_.save("scores", key_, 2, kPayload);
+  fs::copy_file(store_.path_of("scores", other), path_, fs::copy_options::overwrite_existing);
+  EXPECT_FALSE(load());
+  ASSERT_EQ(warnings_.size(), 1U);
+  EXPECT_THAT(warnings_[0], testing::AllOf(HasSubstr("of another key"), HasSubstr(other.hex())));
+  EXPECT_FALSE(store_.contains("scores", key_));
+  EXPECT_TRUE(store_.contains("scores", other));
+}
+
+TEST_F(StoreTest, WhatCannotBeReadIsNotRemoved) {
+  fs::create_directories(path_ / "inside");  // opens, and cannot be read as a file
+  EXPECT_THROW(load(), RunError);
+  EXPECT_TRUE(store_.contains("scores", key_));
+  EXPECT_THAT(warnings_, IsEmpty());
+}
+
+TEST_F(StoreTest, ContentThatCannotBeIsDamage) {
+  store_.save("scores", key_, 2, kPayload);
+  const auto refuse = [](std::span<const uint8_t>) -> int { throw InputError("no such thing"); };
+  EXPECT_FALSE(store_.load_as("scores", key_, 2, context_, refuse));
+  EXPECT_FALSE(store_.contains("scores", key_));
+  ASSERT_EQ(warnings_.size(), 1U);
+  EXPECT_THAT(warnings_[0], HasSubstr("no such thing; it is computed again"));
+}
+
+TEST_F(StoreTest, AReaderChangesNothing) {
+  const ArtifactStore none(scratch_ / "none", StoreUse::kRead);
+  EXPECT_FALSE(fs::exists(scratch_ / "none"));
+  EXPECT_FALSE(ArtifactStore(scratch_ / "none").contains("scores", key_));
+  EXPECT_FALSE(fs::exists(scratch_ / "none")) << "a store is made by the first save";
+  store_.save("scores", key_, 2, kPayload);
+  fs::resize_file(path_, 5);
+  const ArtifactStore reader(store_.root(), StoreUse::kRead);
+  EXPECT_FALSE(reader.load("scores", key_, 2, context_));
+  EXPECT_TRUE(reader.contains("scores", key_));
+  EXPECT_THAT(warnings_[0], HasSubstr("the next run computes it again"));
+}
+
+TEST_F(StoreTest, AFileThatChangesWhileItIsReadFailsTheRun) {
+  const std::vector<fs::path> files = {scratch_ / "a"};
+  write(files[0], "some text");
+  store_.file_hash(files[0]);
+  EXPECT_EQ(store_.read_as_planned(files, [] { return 7; }), 7);
+  const auto time = fs::last_write_time(files[0]);
+  const auto edit = [&] {
+    write(files[0], "SOME TEXT");
+    fs::last_write_time(files[0], time);  // size and time of change as before
+    return 7;
+  };
+  EXPECT_THROW(store_.read_as_planned(files, edit), RunError);
+  EXPECT_THROW(store_.read_as_planned(files, [] { return 7; }), RunError) << "it was changed after the plan";
+  store_.file_hash(files[0]);
+  EXPECT_EQ(store_.read_as_planned(files, [] { return 7; }), 7);
+  EXPECT_THROW(store_.read_as_planned({scratch_ / "b"}, [] { return 7; }), InputError);
+  write(scratch_ / "b", "new");
+  EXPECT_THROW(store_.read_as_planned({scratch_ / "b"}, [] { return 7; }), RunError);
+}
+
+TEST_F(StoreTest, EqualSizeAndTimeWithOtherContentIsNoticed) {
+  const fs::path a = scratch_ / "a";
+  write(a, "some text");
+  const auto time = fs::last_write_time(a);
+  const Hash128 before = store_.file_hash(a);
+  store_.save_file_hashes();
+  write(a, "SOME TEXT");
+  fs::last_write_time(a, time);
+  EXPECT_NE(store_.file_hash(a), before);
+  EXPECT_NE(ArtifactStore(store_.root()).file_hash(a), before);
+}
+
 TEST_F(StoreTest, AFolderThatCannotBeMadeFailsTheRun) {
   write(scratch_ / "file", "");
-  EXPECT_THROW(ArtifactStore(scratch_ / "file" / "store"), RunError);
+  EXPECT_THROW(ArtifactStore(scratch_ / "file" / "store").save("model", key_, 1, kPayload), RunError);
   write(store_.root() / "model", "");
   EXPECT_THROW(store_.save("model", key_, 1, kPayload), RunError);
 }

@@ -1,5 +1,4 @@
-// Checked little-endian files: magic, kind, version, payload (optionally zstd), checksum; written to a
-// temporary name, synced and renamed, so that a file under its final name is whole.
+// Checked little-endian files: magic, kind, version, key, payload (optionally zstd), checksum.
 #pragma once
 
 #include <bit>
@@ -13,6 +12,8 @@
 #include <vector>
 
 #include "tunemix/core/error.h"
+#include "tunemix/core/file.h"
+#include "tunemix/core/hash.h"
 
 namespace tunemix {
 
@@ -87,23 +88,27 @@ class BinaryReader {
 
 enum class Compression : uint8_t { kNone = 0, kZstd = 1 };
 
-// `kind` names what is inside ("adaboost_mh", "bundle", ...); `version` is that kind's format version.
+// `kind` names what is inside ("adaboost_mh", "bundle", ...); `version` is that kind's format version; `key`
+// says which of its kind it is in a store, and is 0 in a file that users name.
+std::vector<uint8_t> artifact_bytes(std::string_view kind, uint32_t version, std::span<const uint8_t> payload,
+                                    Compression compression = Compression::kZstd, const Hash128& key = {});
 void write_artifact(const std::filesystem::path& path, std::string_view kind, uint32_t version,
-                    std::span<const uint8_t> payload, Compression compression = Compression::kZstd);
+                    std::span<const uint8_t> payload, Compression compression = Compression::kZstd,
+                    const Hash128& key = {});
 
 struct Artifact {
   std::string kind;
   uint32_t version = 0;
+  Hash128 key;
   std::vector<uint8_t> payload;
 };
-// Throws InputError when the file is missing, truncated, of another format, or fails its checksum.
+// Throws InputError when the bytes are truncated, of another format, or fail their checksum; `name` stands
+// for the file in messages.
+Artifact parse_artifact(std::span<const uint8_t> file, const std::string& name);
 Artifact read_artifact(const std::filesystem::path& path);
 // As above, and the kind must match and the version be at most `newest`.
 Artifact read_artifact(const std::filesystem::path& path, std::string_view kind, uint32_t newest);
-
-// Writes to a temporary name beside `path`, syncs, renames.
-void write_file_atomically(const std::filesystem::path& path, std::span<const uint8_t> bytes);
-void write_file_atomically(const std::filesystem::path& path, std::string_view text);
-std::string read_text_file(const std::filesystem::path& path);  // throws InputError
+void expect_artifact(const Artifact& artifact, const std::string& name, std::string_view kind,
+                     uint32_t newest);
 
 }  // namespace tunemix

@@ -22,15 +22,19 @@ struct LetorOptions {
   bool labels_only = false;  // features are checked and dropped: the data set has none
 };
 
-// Several files are one data set. `.gz` and `.zst` are read as they are; a `FILE.query` beside a file without
-// qids holds LightGBM's group sizes. Rows of a query that are not adjacent are grouped stably, with one
-// warning. Throws InputError "file:line: what, what was expected".
+// Several files are one data set; `-` is standard input. `.gz` and `.zst` are read as they are; a
+// `FILE.query` beside a file without qids holds LightGBM's group sizes. Rows of a query that are not adjacent
+// are grouped stably, with one warning. Throws InputError "file:line: what, what was expected".
 Dataset read_letor(std::span<const std::filesystem::path> files, const LetorOptions& options,
                    const Context& context);
 Dataset read_letor(const std::filesystem::path& file, const LetorOptions& options, const Context& context);
 // The same from text in memory; `name` stands for the file in messages.
 Dataset parse_letor(std::string_view text, std::string_view name, const LetorOptions& options,
                     const Context& context);
+
+// LightGBM's `FILE.query` of a data file, also beside a compressed file under the name of the plain one;
+// empty if there is none. It belongs to the data.
+std::filesystem::path group_file_of(const std::filesystem::path& file);
 
 // Writes the data set as LETOR text: features that are 0 are left out unless `dense`.
 void write_letor(const Dataset& data, const std::filesystem::path& file, bool dense = true);

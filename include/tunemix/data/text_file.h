@@ -6,7 +6,7 @@
 
 namespace tunemix {
 
-// The text of a plain, gzip or zstd file. Throws InputError.
+// The text of a plain, gzip or zstd file; `-` is standard input. Throws InputError.
 std::string read_any_text(const std::filesystem::path& file);
 
 }  // namespace tunemix

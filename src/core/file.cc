@@ -1,0 +1,236 @@
+#include "tunemix/core/file.h"
+
+#include <fcntl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <system_error>
+
+#include "tunemix/core/error.h"
+
+namespace tunemix {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kTemporary = ".tmp";
+constexpr size_t kMostRead = size_t{1} << 20;  // at a time, from what tells no size
+
+std::string describe(int error) { return std::generic_category().message(error); }
+
+std::string host_name() {
+  std::array<char, 65> buffer{};
+  if (::gethostname(buffer.data(), buffer.size() - 1) != 0) return "host";
+  std::string name(buffer.data());
+  std::erase_if(name, [](char c) { return c == '/' || c == '.'; });
+  return name.substr(0, 30);
+}
+
+uint64_t random_number() {
+  uint64_t number = 0;
+  if (::getrandom(&number, sizeof number, 0) != static_cast<ssize_t>(sizeof number))
+    throw_run("no random number for the name of a temporary file: {}", describe(errno));
+  return number;
+}
+
+// A new file: never one that is there already, nor behind a link that waits under the name.
+std::pair<fs::path, FileDescriptor> make_temporary(const fs::path& folder, const fs::path& name) {
+  for (int attempt = 0;; ++attempt) {
+    const fs::path path = folder / fmt::format("{}.{}.{:016x}{}", name.string().substr(0, 100), host_name(),
+                                               random_number(), kTemporary);
+    FileDescriptor fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
+    if (fd.get() >= 0) return {path, std::move(fd)};
+    if (errno != EEXIST || attempt == 3) return {fs::path(), FileDescriptor()};
+  }
+}
+
+void write_all(int fd, std::span<const uint8_t> bytes, const fs::path& path) {
+  for (size_t at = 0; at < bytes.size();) {
+    const ssize_t n = ::write(fd, bytes.data() + at, bytes.size() - at);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) throw_run("{}: cannot write: {}", path.string(), describe(errno));
+    at += static_cast<size_t>(n);
+  }
+}
+
+fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : "."; }
+
+// Syncs, closes and renames, so that both the content and the name survive a power cut.
+void put_in_place(FileDescriptor& fd, const fs::path& temporary, const fs::path& path) {
+  if (::fsync(fd.get()) != 0) throw_run("{}: cannot sync: {}", path.string(), describe(errno));
+  if (::close(fd.release()) != 0) throw_run("{}: cannot write: {}", path.string(), describe(errno));
+  if (::rename(temporary.c_str(), path.c_str()) != 0)
+    throw_run("{}: cannot rename into place: {}", path.string(), describe(errno));
+  const FileDescriptor parent(::open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (parent.get() >= 0) ::fsync(parent.get());
+}
+
+// The file behind a chain of links, which need not be there; tells whether the chain is one of the system's
+// names for open files.
+fs::path behind_links(fs::path path, bool& open_file) {
+  for (int i = 0; i < 40; ++i) {
+    std::error_code error;
+    if (fs::symlink_status(path, error).type() != fs::file_type::symlink) return path;
+    const fs::path to = fs::read_symlink(path, error);
+    if (error) throw_file_error(path, "cannot read the link", error.value());
+    path = to.is_absolute() ? to : path.parent_path() / to;
+    open_file = open_file || path.string().starts_with("/proc/");
+  }
+  throw_file_error(path, "cannot write", ELOOP);
+}
+
+std::vector<fs::path> make_folders(const fs::path& folder) {
+  std::vector<fs::path> made;
+  std::error_code error;
+  for (fs::path at = folder; !at.empty() && !fs::exists(at, error); at = at.parent_path()) made.push_back(at);
+  std::reverse(made.begin(), made.end());
+  for (size_t i = 0; i < made.size(); ++i)
+    if (::mkdir(made[i].c_str(), 0777) != 0 && errno != EEXIST) {
+      const int reason = errno;
+      for (; i > 0; --i) ::rmdir(made[i - 1].c_str());
+      throw_file_error(folder, "cannot create the folder", reason);
+    }
+  return made;
+}
+
+}  // namespace
+
+void throw_file_error(const fs::path& path, std::string_view what, int error) {
+  for (const int wrong : {ENOENT, ENOTDIR, EISDIR, EACCES, EPERM, ELOOP, ENAMETOOLONG, EROFS, ENXIO, ETXTBSY})
+    if (error == wrong) throw_input("{}: {}: {}", path.string(), what, describe(error));
+  throw_run("{}: {}: {}", path.string(), what, describe(error));
+}
+
+FileDescriptor::~FileDescriptor() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept {
+  std::swap(fd_, other.fd_);
+  return *this;
+}
+
+std::vector<uint8_t> read_file(const fs::path& path) {
+  const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (fd.get() < 0) throw_file_error(path, "cannot open the file", errno);
+  struct stat info {};
+  if (::fstat(fd.get(), &info) != 0) throw_file_error(path, "cannot read the file", errno);
+  if (S_ISDIR(info.st_mode)) throw_file_error(path, "cannot open the file", EISDIR);
+  // One byte more than there should be finds the end at once.
+  std::vector<uint8_t> bytes(S_ISREG(info.st_mode) ? static_cast<size_t>(info.st_size) + 1 : kMostRead);
+  for (size_t size = 0;;) {
+    const ssize_t n = ::read(fd.get(), bytes.data() + size, bytes.size() - size);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) throw_file_error(path, "cannot read the file", errno);
+    size += static_cast<size_t>(n);
+    if (n == 0) {
+      bytes.resize(size);
+      return bytes;
+    }
+    if (size == bytes.size()) bytes.resize(size + std::max(size, kMostRead));
+  }
+}
+
+std::string read_text_file(const fs::path& path) {
+  const std::vector<uint8_t> bytes = read_file(path);
+  return {bytes.begin(), bytes.end()};
+}
+
+void write_file_atomically(const fs::path& path, std::span<const uint8_t> bytes, const fs::path& folder) {
+  auto [temporary, fd] = make_temporary(folder.empty() ? folder_of(path) : folder, path.filename());
+  if (fd.get() < 0) throw_run("{}: cannot create the file: {}", path.string(), describe(errno));
+  try {
+    write_all(fd.get(), bytes, path);
+    put_in_place(fd, temporary, path);
+  } catch (...) {
+    ::unlink(temporary.c_str());
+    throw;
+  }
+}
+
+void write_file_atomically(const fs::path& path, std::string_view text) {
+  write_file_atomically(path, std::span(reinterpret_cast<const uint8_t*>(text.data()), text.size()));
+}
+
+bool is_temporary_name(const fs::path& path) { return path.extension() == kTemporary; }
+
+OutputFile::OutputFile(const fs::path& path, Folders folders) : path_(path) {
+  bool open_file = false;
+  target_ = behind_links(path, open_file);
+  struct stat info {};
+  struct stat standard {};
+  const bool there = ::stat(path.c_str(), &info) == 0;
+  if (there && S_ISDIR(info.st_mode)) throw_file_error(path, "cannot write", EISDIR);
+  if (there && ::fstat(STDOUT_FILENO, &standard) == 0 && standard.st_dev == info.st_dev &&
+      standard.st_ino == info.st_ino) {
+    // Not opened again: that would begin at the start of what was written already.
+    fd_ = FileDescriptor(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
+    if (fd_.get() < 0) throw_file_error(path, "cannot write", errno);
+    return;
+  }
+  if (there && (!S_ISREG(info.st_mode) || open_file)) {
+    fd_ = FileDescriptor(::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+    if (fd_.get() < 0) throw_file_error(path, "cannot write", errno);
+    return;
+  }
+  if (there && ::access(path.c_str(), W_OK) != 0) throw_file_error(path, "cannot write", errno);
+  if (folders == Folders::kMake) made_ = make_folders(target_.parent_path());
+  std::tie(temporary_, fd_) = make_temporary(folder_of(target_), target_.filename());
+  if (fd_.get() < 0) {
+    const int error = errno;
+    for (size_t i = made_.size(); i > 0; --i) ::rmdir(made_[i - 1].c_str());
+    throw_file_error(path, "cannot create the file", error);
+  }
+  // Who may read the old file may read the new one, and nobody else.
+  if (there) (void)::fchmod(fd_.get(), info.st_mode & 07777);
+}
+
+OutputFile::~OutputFile() {
+  if (temporary_.empty()) return;
+  ::unlink(temporary_.c_str());
+  for (size_t i = made_.size(); i > 0; --i) ::rmdir(made_[i - 1].c_str());
+}
+
+void OutputFile::write(std::span<const uint8_t> bytes) { write_all(fd_.get(), bytes, path_); }
+
+void OutputFile::write_at(std::span<const uint8_t> bytes, uint64_t offset) const {
+  for (size_t done = 0; done < bytes.size();) {
+    const ssize_t n =
+        ::pwrite(fd_.get(), bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset + done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) throw_run("{}: cannot write: {}", path_.string(), describe(errno));
+    done += static_cast<size_t>(n);
+  }
+}
+
+void OutputFile::commit() {
+  if (temporary_.empty()) {
+    if (::close(fd_.release()) != 0) throw_run("{}: cannot write: {}", path_.string(), describe(errno));
+    return;
+  }
+  put_in_place(fd_, temporary_, target_);
+  temporary_.clear();
+}
+
+void write_user_file(const fs::path& path, std::span<const uint8_t> bytes, Folders folders) {
+  OutputFile file(path, folders);
+  file.write(bytes);
+  file.commit();
+}
+
+void write_user_file(const fs::path& path, std::string_view text, Folders folders) {
+  write_user_file(path, std::span(reinterpret_cast<const uint8_t*>(text.data()), text.size()), folders);
+}
+
+bool same_file(const fs::path& a, const fs::path& b) {
+  struct stat of_a {};
+  struct stat of_b {};
+  return ::stat(a.c_str(), &of_a) == 0 && ::stat(b.c_str(), &of_b) == 0 && of_a.st_dev == of_b.st_dev &&
+         of_a.st_ino == of_b.st_ino;
+}
+
+}  // namespace tunemix
