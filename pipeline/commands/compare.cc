@@ -29,6 +29,9 @@ struct CompareOptions {
   std::vector<std::filesystem::path> run_pair;
   std::filesystem::path runs = "runs";
   std::string row;
+  // What A and B are, for the reader.
+  std::string name_a;
+  std::string name_b;
 };
 
 struct Comparison {
@@ -151,8 +154,30 @@ std::vector<PairedTest> compare_files(const CompareOptions& options, const Conte
   return folds;
 }
 
+// All queries of all folds together; no test of its own.
+PairedTest pooled(const std::vector<PairedTest>& folds) {
+  PairedTest all;
+  for (const PairedTest& f : folds) {
+    const auto n = static_cast<double>(f.pairs);
+    all.pairs += f.pairs;
+    all.mean_a += n * f.mean_a;
+    all.mean_b += n * f.mean_b;
+    all.wins += f.wins;
+    all.ties += f.ties;
+    all.losses += f.losses;
+  }
+  all.mean_a /= static_cast<double>(all.pairs);
+  all.mean_b /= static_cast<double>(all.pairs);
+  all.difference = all.mean_a - all.mean_b;
+  return all;
+}
+
 void print_json(const CompareOptions& options, const Comparison& comparison) {
-  nlohmann::ordered_json root = {{"tool", options.tool}, {"metric", options.metric}};
+  nlohmann::ordered_json root = {
+      {"tool", options.tool}, {"metric", options.metric}, {"a", options.name_a}, {"b", options.name_b}};
+  const PairedTest all = pooled(comparison.folds);
+  root["pooled"] = {
+      {"queries", all.pairs}, {"mean_a", all.mean_a}, {"mean_b", all.mean_b}, {"difference", all.difference}};
   root["folds"] = nlohmann::ordered_json::array();
   for (const PairedTest& fold : comparison.folds) root["folds"].push_back(as_json(fold));
   root["fisher"] = as_json(comparison.two_sided);
@@ -162,6 +187,7 @@ void print_json(const CompareOptions& options, const Comparison& comparison) {
 
 void print_table(const CompareOptions& options, const Comparison& comparison) {
   std::cout << fmt::format("{} {}, paired over queries\n", options.tool, options.metric);
+  std::cout << fmt::format("A: {}\nB: {}\n", options.name_a, options.name_b);
   std::cout << fmt::format("{:<5}{:>8}{:>10}{:>10}{:>11}{:>11}{:>9}{:>11}  {}\n", "fold", "queries", "A", "B",
                            "A - B", "std. error", "t", "p", "A wins/ties/loses");
   size_t number = 0;
@@ -170,6 +196,9 @@ void print_table(const CompareOptions& options, const Comparison& comparison) {
                              ++number, f.pairs, f.mean_a, f.mean_b, f.difference, f.standard_error, f.t, f.p,
                              f.wins, f.ties, f.losses);
   if (comparison.folds.size() > 1) {
+    const PairedTest f = pooled(comparison.folds);
+    std::cout << fmt::format("{:<5}{:>8}{:>10.4f}{:>10.4f}{:>+11.5f}{:>34}{}/{}/{}\n", "all", f.pairs,
+                             f.mean_a, f.mean_b, f.difference, "", f.wins, f.ties, f.losses);
     std::cout << fmt::format("Fisher over {} folds: p = {:.4g} (two-sided tests)\n", comparison.folds.size(),
                              comparison.two_sided.p);
     std::cout << fmt::format("Fisher over {} folds: p = {:.4g} (one-sided, A better)\n",
@@ -184,6 +213,13 @@ int run(CompareOptions options, const Program& program) {
   if (of_runs && !(options.data.empty() && options.a.empty() && options.b.empty()))
     throw_input("runs and score files are given; expected either RUN_A RUN_B or --data, --a and --b");
   const auto context = program.context();
+  const auto name_of = [&](const std::vector<std::filesystem::path>& files, size_t run) {
+    if (of_runs) return options.run_pair[run].string() + (options.row.empty() ? "" : " " + options.row);
+    return files.empty() ? std::string()
+                         : fmt::format("{}{}", files[0].string(), files.size() > 1 ? " ..." : "");
+  };
+  options.name_a = name_of(options.a, 0);
+  options.name_b = name_of(options.b, 1);
   Comparison comparison;
   comparison.folds =
       of_runs ? compare_runs(options, *context, options.tool) : compare_files(options, *context);

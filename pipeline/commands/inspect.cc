@@ -70,6 +70,21 @@ nlohmann::ordered_json inspect(const std::filesystem::path& file) {
   return json;
 }
 
+// Control characters as \\xNN: a file's own text must not reach the terminal.
+std::string printable(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    result += byte < 0x20 || byte == 0x7f ? fmt::format("\\x{:02x}", byte) : std::string(1, c);
+  }
+  return result;
+}
+
+// Bytes that are not UTF-8 are replaced rather than refused.
+std::string dumped(const nlohmann::ordered_json& json) {
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
 // One line a key; of long lists the first few.
 void print_human(const nlohmann::ordered_json& json, const std::string& prefix) {
   constexpr size_t kMost = 10;
@@ -79,10 +94,10 @@ void print_human(const nlohmann::ordered_json& json, const std::string& prefix) 
     } else if (value.is_array() && value.size() > kMost) {
       nlohmann::ordered_json head = nlohmann::ordered_json::array();
       for (size_t k = 0; k < kMost; ++k) head.push_back(value[k]);
-      std::cout << prefix << key << ": " << head.dump() << " and " << value.size() - kMost << " more\n";
+      std::cout << prefix << key << ": " << dumped(head) << " and " << value.size() - kMost << " more\n";
     } else {
-      std::cout << prefix << key << ": " << (value.is_string() ? value.get<std::string>() : value.dump())
-                << '\n';
+      std::cout << prefix << key << ": "
+                << (value.is_string() ? printable(value.get<std::string>()) : dumped(value)) << '\n';
     }
   }
 }
@@ -103,7 +118,7 @@ void add_inspect_command(CLI::App& app, Program& program) {
     program.action = [arguments] {
       const nlohmann::ordered_json json = inspect(arguments->file);
       if (arguments->json)
-        std::cout << json.dump() << '\n';
+        std::cout << dumped(json) << '\n';
       else
         print_human(json, "");
       return 0;

@@ -122,6 +122,17 @@ GivenScores read_member_scores(const PredictCommand& command, const Bundle& bund
   return given;
 }
 
+// Standardised within a query of one, every member is 0.
+void warn_of_single_documents(const Dataset& data, const Context& context) {
+  size_t single = 0;
+  for (size_t q = 0; q < data.queries().size(); ++q) single += data.queries().length(q) == 1 ? 1 : 0;
+  if (single > 0)
+    context.warn(fmt::format(
+        "{} of {} queries have one document, whose score is 0: scores compare the documents of one "
+        "query, so give all of a query's documents together",
+        single, data.queries().size()));
+}
+
 int run_predict(const PredictCommand& command, const Program& program) {
   const ExportFormat format = parse_export_format(command.format);
   if (format == ExportFormat::kQrels)
@@ -133,6 +144,7 @@ int run_predict(const PredictCommand& command, const Program& program) {
   const auto context = program.context();
   const Bundle bundle = Bundle::load(command.bundle, registry());
   const Dataset data = read_for_prediction(command, bundle.info(), *context);
+  if (bundle.mixture().normalize() == Normalize::kQuery) warn_of_single_documents(data, *context);
   const std::vector<float> scores = bundle.predict(data, *context, read_member_scores(command, bundle, data));
   const ScoredDocuments documents{data.queries(), {}, data.names(), data.source_rows(), scores};
   write_output(command.out, export_text(format, documents, bundle.info().name));
@@ -189,7 +201,8 @@ void add_export_command(CLI::App& app, Program& program) {
   command->add_option("--format", options->format, "yahoo, trec, qrels, scores, ranklib or tsv")
       ->capture_default_str();
   command->add_option("--split", options->split, "test or valid")->capture_default_str();
-  command->add_option("--fold", options->fold, "Number of the fold, from 1 (default: all)");
+  command->add_option("--fold", options->fold, "Number of the fold, from 1 (default: all)")
+      ->check(CLI::Range(size_t{1}, size_t{1000000}));
   command->add_option("--row", options->row, "Row of the results (default: the full mixture)");
   command->add_option("--out", options->out, "File to write, - for stdout (default: in the run's exports/)");
   add_common_options(*command, program);
@@ -214,6 +227,11 @@ void add_predict_command(CLI::App& app, Program& program) {
       "NAME=FILE: scores of these documents by a ranker that the ensemble mixes (type: scores)");
   add_common_options(*command, program);
   command->footer(
+      "Scores compare the documents of one query. An ensemble with 'normalize: query' (the default) "
+      "standardises\n"
+      "within the query, so a document's score depends on the others of its query: give all documents of a "
+      "query\n"
+      "together. A document alone gets 0.\n"
       "Example:\n  tunemix predict --bundle runs/quickstart/bundle-fold1.tmx --data new.txt --out "
       "new.scores");
   command->callback([options, &program] {

@@ -212,7 +212,7 @@ TEST(LetorReader, NothingToReadIsAnError) {
   }
   EXPECT_THAT(error_of([&] { read_letor(scratch / "none.txt", {}, Context(1)); }),
               AllOf(HasSubstr("none.txt"), HasSubstr("cannot open")));
-  EXPECT_THAT(error_of([&] { read_letor(scratch.path(), {}, Context(1)); }), HasSubstr("is a directory"));
+  EXPECT_THAT(error_of([&] { read_letor(scratch.path(), {}, Context(1)); }), HasSubstr("it is a folder"));
 }
 
 TEST(LetorReader, TheFirstBadLineIsTheOneReported) {

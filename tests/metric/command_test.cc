@@ -168,7 +168,7 @@ TEST_F(MetricCommand, ErrThatCannotBeComputedIsNull) {
 }
 
 TEST_F(MetricCommand, WrongUsageIsRefused) {
-  expect_refused("eval", "--data is required");
+  expect_refused("eval", "needs --data");
   expect_refused(eval_ + " --tool trek", "did you mean 'trec'");
   expect_refused(eval_ + " --tool yahoo,yahoo", "named twice");
   expect_refused(eval_ + " --tool ''", "unknown preset ''");

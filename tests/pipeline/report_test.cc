@@ -105,22 +105,61 @@ TEST(Report, ResultsCarryPresetErrorAndMark) {
     data["rows"].push_back({{"name", name},
                             {"split", "test"},
                             {"tool", "yahoo"},
-                            {"ndcg@10", all ? .7912 : .7889},
+                            {"ndcg@10", all ? .7912 : .7989},
                             {"stderr", all ? .0091 : .0095},
                             {"err", .31},
                             {"folds", ReportJson::array()},
-                            {"best", !all}});
+                            {"chosen", all}});
   }
   const std::string page = static_part(render_report(data)), results = section_of(page, "results");
-  EXPECT_THAT(page, HasSubstr("<b class=\"family-all\">ALL+EXP</b> reaches <b>NDCG@10 0.7912</b> ± 0.0091"));
+  EXPECT_THAT(page, HasSubstr("<b class=\"family-2\">ALL+EXP</b> reaches <b>NDCG@10 0.7912</b> ± 0.0091"));
   EXPECT_THAT(results, HasSubstr("NDCG@10 · yahoo"));
   EXPECT_THAT(results, HasSubstr("ERR · yahoo"));
   EXPECT_THAT(results, Not(HasSubstr("MAP")));  // no row has it
   EXPECT_EQ(count(results, "<svg class=\"bar"), 2U);
-  EXPECT_EQ(count(results, "<tr class=\"best\">"), 1U);
+  EXPECT_EQ(count(results, "<tr class=\"chosen\">"), 1U);
   // The flag of the data decides, not the higher number.
   EXPECT_TRUE(
-      std::regex_search(results, std::regex("<tr class=\"best\"><th[^>]*><span[^>]*></span>AB\\+EXP ")));
+      std::regex_search(results, std::regex("<tr class=\"chosen\"><th[^>]*><span[^>]*></span>ALL\\+EXP ")));
+}
+
+TEST(Report, EverythingChosenIsNamedByItsMetric) {
+  ReportJson data = sample_report_data();
+  data["metric"] = "ERR";
+  for (const char* key : {"rows", "ndcg_at"}) data.erase(key);  // these are NDCG
+  const std::string page = static_part(render_report(data));
+  EXPECT_THAT(section_of(page, "choices"), HasSubstr("valid ERR"));
+  EXPECT_THAT(section_of(page, "members"), HasSubstr("best ERR"));
+  for (const char* id : {"choices", "members"})
+    EXPECT_THAT(section_of(page, id), Not(HasSubstr("NDCG"))) << id;
+  EXPECT_EQ(chart_data(render_report(data))["members"]["metric"], "ERR, ties averaged");
+}
+
+TEST(Report, AnyNumberOfFamiliesIsListedInOrder) {
+  ReportJson data = {
+      {"rows", ReportJson::array()}, {"families", ReportJson::array()}, {"members", ReportJson::array()}};
+  for (int family = 0; family < 14; ++family) {
+    const std::string name = "F" + std::to_string(family);
+    data["rows"].push_back({{"name", name + "+EXP"}, {"split", "test"}, {"tool", "yahoo"}, {"ndcg@10", .5}});
+    data["families"].push_back(
+        {{"fold", 1}, {"family", "family " + name}, {"row", name}, {"members", 3}, {"mass", 1 / 14.0}});
+    data["members"].push_back({{"fold", 1}, {"family", "family " + name}, {"quality", .5}, {"weight", .1}});
+  }
+  data["left_out"] = 7;
+  const std::string page = render_report(data);
+  EXPECT_THAT(page, HasSubstr("swatch family-8\"></span>F7+EXP"));
+  EXPECT_THAT(page, HasSubstr("swatch family-2\"></span>F13+EXP"));
+  EXPECT_THAT(section_of(page, "members"), HasSubstr("swatch family-8\"></span>family F7"));
+  EXPECT_THAT(section_of(page, "members"), HasSubstr("7 members more rank all documents"));
+  EXPECT_EQ(chart_data(page)["members"]["colours"]["family F7"], 8);
+  EXPECT_EQ(chart_data(page)["results"]["families"].size(), 14U);
+}
+
+TEST(Report, WarningsComeFirst) {
+  ReportJson data = sample_report_data();
+  data["warnings"] = {"fold 1: all 12 test queries are in the training data too"};
+  const std::string page = render_report(data);
+  EXPECT_LT(page.find("all 12 test queries"), page.find("reaches <b>NDCG@10"));
 }
 
 TEST(Report, HeadlineIsNotChosenByTest) {
@@ -135,6 +174,7 @@ TEST(Report, HeadlineIsNotChosenByTest) {
   EXPECT_THAT(render_report(data), HasSubstr(">AB+EXP</b> reaches <b>NDCG@10 0.7000</b> on the test split"));
   add("ALL+EXP", "valid", .5);
   add("ALL+EXP", "test", .6);
+  data["rows"].back()["chosen"] = true;
   EXPECT_THAT(render_report(data), HasSubstr(">ALL+EXP</b> reaches <b>NDCG@10 0.6000</b> on the test split"));
 }
 
