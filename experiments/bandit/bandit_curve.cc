@@ -58,12 +58,17 @@ Problem make_problem(SyntheticOptions options, const Context& context) {
   return {std::move(train), make_synthetic(options, context)};
 }
 
-// useful: 1000 features of which 30 matter; mslr10k: the first queries of the preset; a directory with S1..S5
-// (fold 1), with train.txt and vali.txt, or with train.txt and test.txt, where every fourth query validates.
+// useful: 1000 features of which 30 matter; mslr10k, mslr10k-large: 300 or 2000 queries of the preset; a
+// directory with S1..S5 (fold 1), with train.txt and vali.txt, or with train.txt and test.txt, where every
+// fourth query validates.
 Problem load(const std::string& name, const Context& context) {
   SyntheticOptions synthetic = synthetic_preset("mslr10k");
   synthetic.queries = 300;
   if (name == "mslr10k") return make_problem(synthetic, context);
+  if (name == "mslr10k-large") {
+    synthetic.queries = 2000;
+    return make_problem(synthetic, context);
+  }
   if (name == "useful") {
     synthetic.queries = 150;
     synthetic.features = 1000;
@@ -128,7 +133,7 @@ void run(const Problem& problem, const std::map<std::string, std::string>& setti
 int main(int argc, char** argv) {
   using namespace tunemix;
   if (argc < 4) {
-    std::cerr << "usage: bandit_curve useful|mslr10k|DIRECTORY ROUNDS SEEDS [KEY=VALUE ...]\n"
+    std::cerr << "usage: bandit_curve useful|mslr10k|mslr10k-large|DIRECTORY ROUNDS SEEDS [KEY=VALUE ...]\n"
                  "a VALUE may be a list a,b,c; all combinations are run, the full search once\n";
     return 2;
   }

@@ -1,17 +1,16 @@
 #!/usr/bin/env python3
-"""Prints the tables of README.md from curves/*.csv."""
+"""tables.py FOLDER: prints the tables of README.md from what run.sh wrote, and writes curves.csv beside itself."""
 import csv
 import pathlib
+import statistics
+import sys
 from collections import defaultdict
 
-HERE = pathlib.Path(__file__).parent
 SETS = ["useful", "sparse300", "MSLR-sample", "MQ2008", "OHSUMED", "mslr10k"]
+BASES = ["stump", "tree", "product", "real"]
 RULES = ["none", "random", "exp3a", "value", "exp3g", "exp3", "exp3p", "ucb1", "ucbv"]
 ARMS = ["1", "4", "16"]
-
-
-def mean(values):
-    return sum(values) / len(values)
+COLUMNS = ["cpu_seconds", "bound", "ndcg10", "largest_p"]
 
 
 def read(path):
@@ -21,59 +20,92 @@ def read(path):
         for row in csv.DictReader(file):
             settings = dict(item.split("=") for item in row["settings"].split())
             key = (settings["bandit"], settings.get("arms_per_pull", ""))
-            curves[key][int(row["rounds"])].append(
-                {name: float(row[name]) for name in ("cpu_seconds", "bound", "ndcg10", "largest_p")}
-            )
+            curves[key][int(row["rounds"])].append({name: float(row[name]) for name in COLUMNS})
     return curves
+
+
+def mean(rows, name):
+    return statistics.fmean(row[name] for row in rows)
 
 
 def short(value):
     return f"{value:.3f}".lstrip("0")
 
 
-def at_end(curve, name):
-    return mean([row[name] for row in curve[max(curve)]])
+def bound(curves, key):
+    return short(mean(curves[key][max(curves[key])], "bound"))
 
 
-def best_ndcg(curve):
-    return max(mean([row["ndcg10"] for row in rows]) for rows in curve.values())
+def best(curve):
+    return max(mean(rows, "ndcg10") for rows in curve.values())
+
+
+def best_ndcg(curves, key):
+    return short(best(curves[key]))
+
+
+def largest(curves, key):
+    return short(max(row["largest_p"] for rows in curves[key].values() for row in rows))
 
 
 def seconds_to(curve, wanted):
-    """CPU seconds until the mean NDCG reaches `wanted`."""
     for rounds in sorted(curve):
-        if mean([row["ndcg10"] for row in curve[rounds]]) >= wanted:
-            return mean([row["cpu_seconds"] for row in curve[rounds]])
+        if mean(curve[rounds], "ndcg10") >= wanted:
+            return mean(curve[rounds], "cpu_seconds")
     return None
 
 
-def table(base, value, rules=RULES):
+def time_to_full(curves, key):
+    """Seconds to the best NDCG of the full search less .005, as a share of the full search's own."""
+    full = curves[("none", "")]
+    needed = seconds_to(curves[key], best(full) - 0.005)
+    return "-" if needed is None else f"{needed / seconds_to(full, best(full) - 0.005):.2f}"
+
+
+def against_random(curves, key):
+    """Mean NDCG from 50 rounds on, minus that of random; with the standard error over the seeds."""
+
+    def by_seed(curve):
+        points = [rows for rounds, rows in curve.items() if rounds >= 50]
+        return [statistics.fmean(rows[seed]["ndcg10"] for rows in points) for seed in range(len(points[0]))]
+
+    ours, theirs = by_seed(curves[key]), by_seed(curves[("random", key[1])])
+    error = (statistics.variance(ours) / len(ours) + statistics.variance(theirs) / len(theirs)) ** 0.5
+    return f"{statistics.fmean(ours) - statistics.fmean(theirs):+.3f} ({error:.3f})".replace("0.", ".")
+
+
+def table(curves, base, value, rules):
     print("| rule | " + " | ".join(SETS) + " |")
     print("|---" * (len(SETS) + 1) + "|")
     for rule in rules:
-        cells = []
-        for name in SETS:
-            curves = read(HERE / "curves" / f"{name}-{base}.csv")
-            keys = [("none", "")] if rule == "none" else [(rule, arms) for arms in ARMS]
-            cells.append(" / ".join(value(curves, key) for key in keys if key in curves))
+        keys = [("none", "")] if rule == "none" else [(rule, arms) for arms in ARMS]
+        cells = [" / ".join(value(curves[name, base], key) for key in keys) for name in SETS]
         print(f"| {rule} | " + " | ".join(cells) + " |")
 
 
-def time_to_full(curves, key):
-    """Seconds to the best NDCG of the full search less .005, as a share of the full search's to its best."""
-    full = curves[("none", "")]
-    wanted = best_ndcg(full)
-    needed = seconds_to(curves[key], wanted - 0.005)
-    whole = seconds_to(full, wanted)
-    return "-" if needed is None else f"{needed / whole:.2f}"
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    curves = {(name, base): read(folder / f"{name}-{base}.csv") for name in SETS for base in BASES}
+    with open(pathlib.Path(__file__).parent / "curves.csv", "w", newline="") as file:
+        out = csv.writer(file, lineterminator="\n")
+        out.writerow(["data", "base", "bandit", "arms", "rounds", "seeds"] + COLUMNS)
+        for (name, base), rules in curves.items():
+            for (rule, arms), curve in rules.items():
+                for rounds, rows in sorted(curve.items()):
+                    values = [f"{mean(rows, column):.4f}" for column in COLUMNS]
+                    out.writerow([name, base, rule, arms, rounds, len(rows)] + values)
+    for base in BASES:
+        rules = [rule for rule in RULES if all((rule, "4") in curves[n, base] for n in SETS)]
+        print(f"\n{base}: error bound at the end, 1 / 4 / 16 arms\n")
+        table(curves, base, bound, ["none"] + rules)
+        print(f"\n{base}: best validation NDCG@10 of the curve\n")
+        table(curves, base, best_ndcg, ["none"] + rules)
+        print(f"\n{base}: validation NDCG@10 against random (standard error over seeds)\n")
+        table(curves, base, against_random, [rule for rule in ("exp3a", "value") if rule in rules])
+        print(f"\n{base}: share of the full search's seconds to its best NDCG@10 less .005 (-: not reached)\n")
+        table(curves, base, time_to_full, [rule for rule in ("random", "exp3a", "value") if rule in rules])
+        print(f"\n{base}: largest probability of an arm seen\n")
+        table(curves, base, largest, [rule for rule in rules if rule != "random"])
 
 
-for kind in ("stump", "tree", "product"):
-    print(f"\n### {kind}: error bound at the end, 1 / 4 / 16 arms\n")
-    table(kind, lambda curves, key: short(at_end(curves[key], "bound")))
-    print(f"\n### {kind}: best validation NDCG@10 of the curve\n")
-    table(kind, lambda curves, key: short(best_ndcg(curves[key])))
-    print(f"\n### {kind}: share of the full search's seconds to its best NDCG less .005 (-: not reached)\n")
-    table(kind, time_to_full, ["random", "exp3a", "value"])
-    print(f"\n### {kind}: largest probability of an arm seen\n")
-    table(kind, lambda curves, key: short(max(row["largest_p"] for rows in curves[key].values() for row in rows)), RULES[2:])
+main()

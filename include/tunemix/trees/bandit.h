@@ -15,7 +15,7 @@ namespace tunemix {
 enum class BanditKind { kNone, kExp3A, kValue, kExp3G, kExp3, kExp3P, kUcb1, kUcbV, kRandom };
 
 struct BanditOptions {
-  BanditKind kind = BanditKind::kExp3A;
+  BanditKind kind = BanditKind::kValue;
   double exploration = 0;   // g: the share of uniform draws (not ucb1, ucbv, random); 0: the rule's own
   double rate = 0;          // eta of exp3g, A eta of exp3a, the step of value; 0: the rule's own
   double temperature = 1;   // T of value

@@ -20,17 +20,19 @@ const OptionTable<AdaBoostOptions>& adaboost_option_table() {
              "and label");
     t.choice("growth", &O::growth, {{"edge", Growth::kEdge}, {"energy", Growth::kEnergy}},
              "what the splits of a tree gain: edge, or the fall of sum sqrt(W+ W-)");
-    t.choice("bandit", &O::bandit,
-             {{"none", BanditKind::kNone},
-              {"exp3a", BanditKind::kExp3A},
-              {"value", BanditKind::kValue},
-              {"exp3g", BanditKind::kExp3G},
-              {"exp3", BanditKind::kExp3},
-              {"exp3p", BanditKind::kExp3P},
-              {"ucb1", BanditKind::kUcb1},
-              {"ucbv", BanditKind::kUcbV},
-              {"random", BanditKind::kRandom}},
-             "chooses the features that a search looks at; none: all of them");
+    t.choice(
+        "bandit", &O::bandit,
+        {{"none", BanditKind::kNone},
+         {"exp3a", BanditKind::kExp3A},
+         {"value", BanditKind::kValue},
+         {"exp3g", BanditKind::kExp3G},
+         {"exp3", BanditKind::kExp3},
+         {"exp3p", BanditKind::kExp3P},
+         {"ucb1", BanditKind::kUcb1},
+         {"ucbv", BanditKind::kUcbV},
+         {"random", BanditKind::kRandom}},
+        "chooses the features that a search looks at; none: all of them; of the others take value, or exp3a "
+        "with one arm a pull (experiments/bandit)");
     t.number("arms_per_pull", &O::arms_per_pull, 1, 100000,
              "features that a search looks at, under a bandit");
     t.number("exploration", &O::exploration, 0.0, 1.0,
