@@ -18,8 +18,9 @@ void write_output(const std::filesystem::path& file, const std::string& text) {
 void expect_no_input(const std::filesystem::path& out, const std::vector<std::filesystem::path>& inputs) {
   if (std::count(inputs.begin(), inputs.end(), "-") > 1)
     throw_input("standard input (-) is given for several inputs; it can be read for one");
+  std::error_code ignored;
   for (const std::filesystem::path& input : inputs)
-    if (!out.empty() && std::filesystem::is_regular_file(input) && same_file(out, input))
+    if (!out.empty() && std::filesystem::is_regular_file(input, ignored) && same_file(out, input))
       throw_input("{} would be written over the input {}; give another file", out.string(), input.string());
 }
 

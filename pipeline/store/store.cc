@@ -84,7 +84,8 @@ void sweep_temporaries(const fs::path& folder) {
 
 ArtifactStore::ArtifactStore(fs::path root, StoreUse use) : root_(std::move(root)), use_(use) {
   // A reader of a store without a lock file has nothing to fear: no cleaner has been there.
-  if (use_ == StoreUse::kWrite && fs::exists(root_)) open_to_write();
+  std::error_code ignored;
+  if (use_ == StoreUse::kWrite && fs::exists(root_, ignored)) open_to_write();
   if (use_ == StoreUse::kRead) {
     lock_ = FileDescriptor(::open((root_ / "lock").c_str(), O_RDONLY | O_CLOEXEC));
     if (lock_.get() >= 0) ::flock(lock_.get(), LOCK_SH);

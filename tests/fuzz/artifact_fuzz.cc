@@ -1,0 +1,189 @@
+// Every stage artifact, models and bundles with any content: loaded and used, or refused with InputError.
+// A small run makes the seeds; mutants of their payloads go through the loaders as the run would use them.
+//   artifact_fuzz [SECONDS] [SEED]
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "pipeline/run/experiment.h"
+#include "tests/support.h"
+#include "tunemix/core/random.h"
+#include "tunemix/core/timer.h"
+#include "tunemix/data/letor_reader.h"
+#include "tunemix/export/bundle.h"
+#include "tunemix/learners/registry.h"
+#include "tunemix/metric/score_file.h"
+
+namespace {
+
+using namespace tunemix;
+namespace fs = std::filesystem;
+using Bytes = std::vector<uint8_t>;
+
+constexpr const char* kConfig =
+    "name: small\n"
+    "data: {synthetic: {preset: quickstart, queries: 12, folds: 1}}\n"
+    "learners:\n"
+    "  - {type: adaboost_mh, base: tree, leaves: 3, iterations: 4}\n"
+    "  - {type: svm, C: [0.1, 1]}\n"
+    "calibrate: {cpc: [shift], rbc: {regressors: [linear], targets: [raw]}}\n"
+    "mix: {c: {from: 0, to: 20, step: 10}}\n"
+    "evaluate: {tools: [yahoo]}\n";
+
+// Values that lengths, counts and indices go wrong with.
+Bytes mutate(Bytes bytes, Random& random) {
+  static constexpr uint64_t kNumbers[] = {0, 1, 2, 0x7fffffff, 0xffffffff, uint64_t{1} << 40, ~uint64_t{0}};
+  for (size_t edits = 1 + random.below(3); edits > 0 && !bytes.empty(); --edits) {
+    const size_t at = random.below(bytes.size());
+    switch (random.below(5)) {
+      case 0:
+        bytes[at] = static_cast<uint8_t>(random.below(256));
+        break;
+      case 1:
+        bytes[at] = static_cast<uint8_t>(bytes[at] ^ (1U << random.below(8)));
+        break;
+      case 2: {
+        const uint64_t number = kNumbers[random.below(std::size(kNumbers))];
+        const size_t size = std::min(bytes.size() - at, random.below(2) == 0 ? size_t{4} : size_t{8});
+        std::copy_n(reinterpret_cast<const uint8_t*>(&number), size,
+                    bytes.begin() + static_cast<ptrdiff_t>(at));
+        break;
+      }
+      case 3:
+        bytes.erase(
+            bytes.begin() + static_cast<ptrdiff_t>(at),
+            bytes.begin() + static_cast<ptrdiff_t>(std::min(bytes.size(), at + 1 + random.below(16))));
+        break;
+      default: {
+        const size_t from = random.below(bytes.size());
+        const size_t size = std::min(bytes.size() - std::max(from, at), 1 + random.below(16));
+        std::copy_n(Bytes(bytes).begin() + static_cast<ptrdiff_t>(from), size,
+                    bytes.begin() + static_cast<ptrdiff_t>(at));
+      }
+    }
+  }
+  return bytes;
+}
+
+struct Target {
+  std::string name;
+  Bytes seed;
+  std::function<void(const Bytes&)> use;
+  size_t inputs = 0;
+  size_t accepted = 0;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const double seconds = argc > 1 ? std::atof(argv[1]) : 3;
+  const uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
+  Random random(seed);
+  const test::ScratchDirectory scratch;
+  const Context context(1);
+  ProgressView view(true);
+  RunOptions options;
+  options.runs = scratch / "runs";
+  Experiment experiment(parse_config(kConfig, "small.yaml", {}), options, context, view);
+  experiment.run();
+  const Plan& plan = experiment.plan();
+  const FoldInfo info = experiment.fold_info(0);
+  const ArtifactStore& store = experiment.store();
+  const auto payload = [&](const char* kind, const Hash128& key) {
+    return read_artifact(store.path_of(kind, key)).payload;
+  };
+  const Dataset data = parse_letor(
+      [] {
+        std::string text;
+        for (int i = 1; i < 6; ++i) text += fmt::format("{} qid:{} 1:{} 2:{}\n", i % 2, i / 3, i, 7 - i);
+        return text;
+      }(),
+      "data",
+      [&] {
+        LetorOptions reading;
+        reading.num_features = info.features;
+        return reading;
+      }(),
+      context);
+
+  std::vector<Target> targets;
+  targets.push_back({"data", payload(kFoldKind, plan.fold_keys[0]), [&](const Bytes& bytes) {
+                       const FoldInfo loaded = load_fold_info(bytes);
+                       select_info(loaded.train, bag_split(plan.config, loaded.train.queries, 0, 0).train);
+                       load_fold_info(save_fold_info(loaded));
+                     }});
+  for (const TrainJob& job : plan.jobs) {
+    const LearnerEntry& learner = *plan.learner(job).learner;
+    targets.push_back({"scores of " + learner.type, payload(kScoresKind, job.key), [&](const Bytes& bytes) {
+                         save_train_result(load_train_result(bytes, plan, job, info));
+                       }});
+    targets.push_back(
+        {"members of " + learner.type, payload(kMembersKind, job.calibrate_key), [&](const Bytes& bytes) {
+           const TrainResult scores = load_train_result(payload(kScoresKind, job.key), plan, job, info);
+           std::vector<float> out(info.valid.labels.size());
+           for (const CalibratedModel& member : parse_members(bytes, plan, job, info))
+             if (member.calibrator.columns() == scores.points[member.point].valid.columns())
+               member.calibrator.apply(scores.points[member.point].valid, out, context);
+         }});
+    targets.push_back({"model of " + learner.type, payload(kModelKind, job.key), [&](const Bytes& bytes) {
+                         BinaryReader in(bytes, "model");
+                         const LearnedModel model = LearnedModel::load(in, registry());
+                         in.expect_end();
+                         std::vector<size_t> points;
+                         for (size_t p = 0; p < model.model->points().size(); ++p) points.push_back(p);
+                         model.model->score(data, points, context);
+                         model.model->keep(points);
+                         model.model->importance();
+                         model.model->facts();
+                       }});
+  }
+  targets.push_back({"mix", payload(kMixKind, plan.mix_keys[0]), [&](const Bytes& bytes) {
+                       std::vector<std::vector<CalibratedModel>> tables;
+                       for (const TrainJob& job : plan.jobs)
+                         tables.push_back(
+                             parse_members(payload(kMembersKind, job.calibrate_key), plan, job, info));
+                       for (const MixRow& row : load_mix(bytes, plan, 0, info)) fits(row, tables);
+                     }});
+  targets.push_back({"evaluation", payload(kEvaluationKind, plan.evaluation_key), [&](const Bytes& bytes) {
+                       const EvaluationResult result = load_evaluation(bytes);
+                       results_table(result.summary, true);
+                       results_table(result.summary, false);
+                     }});
+  const fs::path bundle = scratch / "runs/small/bundle-fold1.tmx";
+  targets.push_back({"bundle", read_artifact(bundle).payload, [&](const Bytes& bytes) {
+                       const fs::path file = scratch / "mutant.tmx";
+                       write_artifact(file, Bundle::kKind, Bundle::kVersion, bytes, Compression::kNone);
+                       const Bundle loaded = Bundle::load(file, registry());
+                       if (loaded.info().features == data.features()) loaded.predict(data, context);
+                     }});
+  targets.push_back(
+      {"container", read_file(bundle), [&](const Bytes& bytes) { parse_artifact(bytes, "file"); }});
+  targets.push_back(
+      {"config", Bytes(kConfig, kConfig + std::string_view(kConfig).size()), [&](const Bytes& bytes) {
+         parse_config({bytes.begin(), bytes.end()}, "config", {});
+       }});
+  const std::string_view scores = "1.5\n-2e3\n0\n";
+  targets.push_back({"score file", Bytes(scores.begin(), scores.end()), [&](const Bytes& bytes) {
+                       parse_scores({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, "s");
+                     }});
+
+  for (Target& target : targets) {
+    target.use(target.seed);  // what a run wrote is accepted
+    for (const Timer timer; timer.seconds() < seconds / static_cast<double>(targets.size()); ++target.inputs)
+      try {
+        target.use(mutate(target.seed, random));
+        ++target.accepted;
+      } catch (const InputError&) {
+      } catch (const std::exception& error) {
+        std::fprintf(stderr, "artifact_fuzz: %s: input %zu of seed %llu: %s\n", target.name.c_str(),
+                     target.inputs, static_cast<unsigned long long>(seed), error.what());
+        return 1;
+      }
+    std::printf("%-24s %8zu inputs, %zu accepted\n", target.name.c_str(), target.inputs, target.accepted);
+  }
+  return 0;
+}

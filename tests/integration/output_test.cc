@@ -1,0 +1,111 @@
+// Where output goes: nothing is lost in silence, nothing is written over, nothing new is left by a failure.
+#include <gmock/gmock.h>
+
+#include "tests/integration/workspace.h"
+
+namespace tunemix::test {
+namespace {
+
+using testing::HasSubstr;
+
+class OutputTest : public testing::Test {
+ protected:
+  OutputTest() {
+    at_.good("run tiny.yaml");
+    at_.good("synth --queries 5 --out data.txt");
+    at_.good(predict_ + "--data data.txt --out scores.txt");
+  }
+  Workspace at_;
+  std::string predict_ = "predict --bundle runs/tiny/bundle-fold1.tmx ";
+};
+
+TEST_F(OutputTest, AFullStandardOutputIsAFailure) {
+  for (const std::string command :
+       {predict_ + "--data data.txt", std::string("export tiny.yaml --fold 1 --out -"),
+        std::string("eval --data data.txt --scores scores.txt"), std::string("run tiny.yaml"),
+        std::string("status tiny.yaml"), std::string("--help")}) {
+    const Result result = at_.run(command + " > /dev/full");
+    EXPECT_EQ(result.code, 1) << command;
+    EXPECT_THAT(result.err, HasSubstr("standard output: cannot write: No space left on device")) << command;
+  }
+}
+
+TEST_F(OutputTest, StandardInputStandsForAFile) {
+  const std::string scores = slurp(at_ / "scores.txt");
+  EXPECT_EQ(at_.run(predict_ + "--data - < data.txt").out, scores);
+  EXPECT_EQ(at_.run(predict_ + "--data -", "cat data.txt |").out, scores);
+  const std::string values = at_.good("eval --data data.txt --scores scores.txt").out;
+  EXPECT_EQ(at_.run("eval --data - --scores scores.txt < data.txt").out, values);
+  EXPECT_EQ(at_.run("eval --data data.txt --scores - < scores.txt").out, values);
+  const Result twice = at_.run("eval --data - --scores - < data.txt");
+  EXPECT_EQ(twice.code, 2);
+  EXPECT_THAT(twice.err, HasSubstr("it can be read for one"));
+  at_.good("train --data data.txt --learner svm --model a.tmx");
+  EXPECT_EQ(at_.run("train --data - --learner svm --model b.tmx < data.txt").code, 0);
+  EXPECT_TRUE(slurp(at_ / "a.tmx") == slurp(at_ / "b.tmx"));
+}
+
+TEST_F(OutputTest, GoesThroughWhatIsNoRegularFile) {
+  const std::string scores = slurp(at_ / "scores.txt");
+  EXPECT_EQ(at_.good(predict_ + "--data data.txt --out /dev/stdout").out, scores);
+  fs::create_symlink("behind.txt", at_ / "link.txt");
+  at_.good(predict_ + "--data data.txt --out link.txt");
+  EXPECT_TRUE(fs::is_symlink(at_ / "link.txt"));
+  EXPECT_EQ(slurp(at_ / "behind.txt"), scores);
+  at_.good("train --data data.txt --learner svm --model /dev/null");
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+}
+
+TEST_F(OutputTest, AnInputIsNotWrittenOver) {
+  const std::string data = slurp(at_ / "data.txt");
+  fs::create_symlink("data.txt", at_ / "same.txt");
+  for (const std::string command :
+       {predict_ + "--data data.txt --out same.txt", std::string("export tiny.yaml --fold 1 --out tiny.yaml"),
+        std::string("train --data data.txt --learner svm --model same.txt")}) {
+    const Result result = at_.run(command);
+    EXPECT_EQ(result.code, 2) << command;
+    EXPECT_THAT(result.err, HasSubstr("would be written over the input")) << command;
+  }
+  EXPECT_EQ(slurp(at_ / "data.txt"), data);
+}
+
+TEST_F(OutputTest, AFailureLeavesNoNewFolder) {
+  EXPECT_EQ(at_.run("export tiny.yaml --runs new --fold 1 --out deep/er/x").code, 2);
+  EXPECT_EQ(at_.run("report tiny.yaml --runs new --out deep/er/x").code, 2);
+  EXPECT_EQ(at_.run("run missing.yaml --runs new").code, 2);
+  at_.write("files.yaml",
+            "name: f\ndata: {folds: [{train: [no.txt], valid: [no.txt], test: [no.txt]}]}\nlearners: [{type: "
+            "svm}]\n");
+  EXPECT_EQ(at_.run("run files.yaml --runs new").code, 2);
+  EXPECT_FALSE(fs::exists(at_ / "new") || fs::exists(at_ / "deep"));
+}
+
+TEST_F(OutputTest, CommandsThatOnlyLookWriteNothingThere) {
+  const auto state = [&] {
+    std::map<std::string, std::string> files;
+    for (const auto& entry : fs::recursive_directory_iterator(at_ / "runs"))
+      files[entry.path().string()] = entry.is_regular_file() ? slurp(entry.path()) : "";
+    return files;
+  };
+  const auto before = state();
+  at_.good("status tiny.yaml");
+  at_.good("run tiny.yaml --dry-run");
+  at_.good("export tiny.yaml --fold 1 --out e.txt");
+  at_.good("report tiny.yaml --out r.html");
+  at_.good("compare runs/tiny runs/tiny");
+  EXPECT_TRUE(state() == before);
+}
+
+TEST_F(OutputTest, OneRunOfANameAtATime) {
+  Process run = at_.start("run tiny.yaml learners.0.iterations=1000000 --threads 1");
+  for (int i = 0; i < 500 && !fs::exists(at_ / "runs/tiny/configs"); ++i) ::usleep(10000);
+  const Result second = at_.run("run tiny.yaml");
+  EXPECT_EQ(second.code, 1);
+  EXPECT_THAT(second.err, HasSubstr("a run of this name is active (process "));
+  run.kill(SIGKILL);
+  run.wait();
+  at_.good("run tiny.yaml");
+}
+
+}  // namespace
+}  // namespace tunemix::test
