@@ -97,6 +97,7 @@ SplitInfo load_split(BinaryReader& in, int32_t labels) {
   split.fingerprint.high = in.get<uint64_t>();
   split.fingerprint.low = in.get<uint64_t>();
   split.contents = in.get_vector<Hash128>();
+  if (split.contents.size() != split.queries.size()) in.fail("the contents of the queries do not fit them");
   return split;
 }
 
@@ -146,7 +147,8 @@ Hash128 fold_key(const Config& config, size_t fold, ArtifactStore& store, Missin
 
 namespace {
 
-FoldFeatures read_files(const Config& config, const FoldFiles& files, const Context& context) {
+FoldFeatures read_files(const Config& config, size_t fold, const Context& context) {
+  const FoldFiles& files = config.data.folds[fold];
   LetorOptions options;
   options.num_labels = config.data.labels;
   options.max_feature_id = static_cast<size_t>(config.data.max_feature_id);
@@ -184,8 +186,8 @@ std::vector<std::filesystem::path> content_of(const Config& config, const FoldFi
 FoldFeatures read_fold(const Config& config, size_t fold, const ArtifactStore& store,
                        const Context& context) {
   if (config.data.folds.empty()) return generate_fold(config, fold, context);
-  const FoldFiles& files = config.data.folds[fold];
-  return store.read_as_planned(content_of(config, files), [&] { return read_files(config, files, context); });
+  return store.read_as_planned(content_of(config, config.data.folds[fold]),
+                               [&] { return read_files(config, fold, context); });
 }
 
 bool describes(const FoldInfo& info, const FoldFeatures& features) {
