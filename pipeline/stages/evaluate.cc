@@ -212,7 +212,8 @@ bool is_summary(const Json& summary) {
                             {"stderr", 'N'},
                             {"err", 'N'},
                             {"folds", 'a'},
-                            {"best", 'b'}}) &&
+                            {"err_max", 'n'},
+                            {"chosen", 'b'}}) &&
            std::all_of(row["folds"].begin(), row["folds"].end(), is_fold);
   };
   const auto is_value = [](const Json& value) {
