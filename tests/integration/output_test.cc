@@ -20,7 +20,7 @@ class OutputTest : public testing::Test {
 };
 
 TEST_F(OutputTest, AFullStandardOutputIsAFailure) {
-  for (const std::string command :
+  for (const std::string& command :
        {predict_ + "--data data.txt", std::string("export tiny.yaml --fold 1 --out -"),
         std::string("eval --data data.txt --scores scores.txt"), std::string("run tiny.yaml"),
         std::string("status tiny.yaml"), std::string("--help")}) {
@@ -59,7 +59,7 @@ TEST_F(OutputTest, GoesThroughWhatIsNoRegularFile) {
 TEST_F(OutputTest, AnInputIsNotWrittenOver) {
   const std::string data = slurp(at_ / "data.txt");
   fs::create_symlink("data.txt", at_ / "same.txt");
-  for (const std::string command :
+  for (const std::string& command :
        {predict_ + "--data data.txt --out same.txt", std::string("export tiny.yaml --fold 1 --out tiny.yaml"),
         std::string("train --data data.txt --learner svm --model same.txt")}) {
     const Result result = at_.run(command);
