@@ -146,7 +146,8 @@ Hash128 fold_key(const Config& config, size_t fold, ArtifactStore& store, Missin
 
 namespace {
 
-FoldFeatures read_files(const Config& config, const FoldFiles& files, const Context& context) {
+FoldFeatures read_files(const Config& config, size_t fold, const Context& context) {
+  const FoldFiles& files = config.data.folds[fold];
   LetorOptions options;
   options.num_labels = config.data.labels;
   options.max_feature_id = static_cast<size_t>(config.data.max_feature_id);
@@ -184,8 +185,8 @@ std::vector<std::filesystem::path> content_of(const Config& config, const FoldFi
 FoldFeatures read_fold(const Config& config, size_t fold, const ArtifactStore& store,
                        const Context& context) {
   if (config.data.folds.empty()) return generate_fold(config, fold, context);
-  const FoldFiles& files = config.data.folds[fold];
-  return store.read_as_planned(content_of(config, files), [&] { return read_files(config, files, context); });
+  return store.read_as_planned(content_of(config, config.data.folds[fold]),
+                               [&] { return read_files(config, fold, context); });
 }
 
 bool describes(const FoldInfo& info, const FoldFeatures& features) {
