@@ -200,7 +200,8 @@ bool has_fields(const Json& object, std::initializer_list<std::pair<const char*,
 }
 
 bool is_summary(const Json& summary) {
-  if (!has_fields(summary, {{"rows", 'a'}, {"ndcg_at", 'a'}, {"choices", 'a'}})) return false;
+  if (!has_fields(summary, {{"metric", 's'}, {"rows", 'a'}, {"ndcg_at", 'a'}, {"choices", 'a'}}))
+    return false;
   const auto is_fold = [](const Json& fold) {
     return has_fields(fold, {{"fold", 'n'}, {"ndcg@10", 'n'}, {"stderr", 'N'}, {"err", 'N'}});
   };
@@ -211,8 +212,9 @@ bool is_summary(const Json& summary) {
                             {"ndcg@10", 'n'},
                             {"stderr", 'N'},
                             {"err", 'N'},
+                            {"err_max", 'n'},
                             {"folds", 'a'},
-                            {"best", 'b'}}) &&
+                            {"chosen", 'b'}}) &&
            std::all_of(row["folds"].begin(), row["folds"].end(), is_fold);
   };
   const auto is_value = [](const Json& value) {
