@@ -57,7 +57,8 @@ TEST(Random, IsXoshiro256StarStar) {
   const std::vector<uint64_t> state = {1, 2, 3, 4, 0, 0};
   Random random = Random::from_state(state);
   EXPECT_EQ(random.next(), 11520U);
-  const std::vector<uint64_t> after = {1ULL ^ 4 ^ 2, 2ULL ^ 3 ^ 1, 3ULL ^ 1 ^ (2ULL << 17), (4ULL ^ 2) << 45, 0, 0};
+  const std::vector<uint64_t> after = {
+      1ULL ^ 4 ^ 2, 2ULL ^ 3 ^ 1, 3ULL ^ 1 ^ (2ULL << 17), (4ULL ^ 2) << 45, 0, 0};
   EXPECT_EQ(random.state(), after);
 }
 
