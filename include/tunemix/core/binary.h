@@ -88,7 +88,7 @@ class BinaryReader {
 
 enum class Compression : uint8_t { kNone = 0, kZstd = 1 };
 
-// `kind` names what is inside ("adaboost_mh", "bundle", ...); `version` is that kind's format version; `key`
+// `kind` names what is inside ("model", "bundle", ...); `version` is that kind's format version; `key`
 // says which of its kind it is in a store, and is 0 in a file that users name.
 std::vector<uint8_t> artifact_bytes(std::string_view kind, uint32_t version, std::span<const uint8_t> payload,
                                     Compression compression = Compression::kZstd, const Hash128& key = {});

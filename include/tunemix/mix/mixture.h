@@ -20,7 +20,7 @@ enum class Normalize : uint8_t { kNone, kQuery };
 
 // One calibrated model. Members are summed in the order of these fields, whatever order they come in.
 struct Member {
-  std::string family;  // "boosting", "svm", ...
+  std::string family;  // of learners whose members share a mass
   CalibrationKind kind = CalibrationKind::kCpc;
   int64_t checkpoint = 0;  // boosting length T; 0: the model has none
   std::string model;       // id of the model
