@@ -26,8 +26,7 @@ QueryIndex sub_index(const QueryIndex& queries, const Chunk& chunk) {
 ChunkRun::ChunkRun(const Layout& layout, const Weights& weights, const MemberSource& source,
                    const ValidationData& validation, const Chunk& chunk, size_t cs, Normalize normalize,
                    const SelectionName& metric)
-    : chunk_(chunk),
-      normalize_(normalize),
+    : normalize_(normalize),
       stride_(lanes::padded(chunk.documents())),
       sums_(layout.cells.size()),
       metric_(sub_index(validation.queries, chunk), validation.labels.subspan(chunk.begin, chunk.documents()),

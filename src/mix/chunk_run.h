@@ -26,7 +26,6 @@ class ChunkRun {
   double evaluate(const double* mixed);
 
  private:
-  Chunk chunk_;
   Normalize normalize_;
   size_t stride_;
   std::vector<std::vector<double>> sums_;  // cell: c x stride

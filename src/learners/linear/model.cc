@@ -167,7 +167,7 @@ std::unique_ptr<Model> LinearModel::load(BinaryReader& in) {
 }
 
 LearnerEntry linear_entry(const LinearEntry& about,
-                          std::function<LinearModel(const TrainingRequest&, const Context&)> train) {
+                          const std::function<LinearModel(const TrainingRequest&, const Context&)>& train) {
   LearnerEntry entry;
   entry.type = entry.family = about.type;
   entry.row = about.row;

@@ -64,7 +64,7 @@ struct LinearEntry {
   std::string type, row, doc, citation;
 };
 LearnerEntry linear_entry(const LinearEntry& about,
-                          std::function<LinearModel(const TrainingRequest&, const Context&)> train);
+                          const std::function<LinearModel(const TrainingRequest&, const Context&)>& train);
 
 // The points of a path: "C=0.1", ...
 std::vector<Point> path_points(const std::string& option, std::span<const double> values);

@@ -69,7 +69,7 @@ std::vector<std::string> labels_of(const PathOptions& options) {
 
 // While no document is right by a margin of 1 every hinge counts, the solution is proportional to C, and all
 // models rank alike: up to the C where the first document gets there.
-double least_useful_C(const Dataset& data, const SvmOptions& options, const Context& context) {
+double least_useful_path_start(const Dataset& data, const SvmOptions& options, const Context& context) {
   const double small[] = {kSmallC};
   const SvmModel model = train_svm_path(data, options, small, context)[0];
   const ScoreMatrix scores = model.score(data, context);
@@ -174,7 +174,7 @@ class SvmRun final : public Trainer {
   void solve(const Dataset& data) {
     std::vector<double> path = options_.C;
     if (path.empty()) {
-      const double first = least_useful_C(data, options_.svm, context_);
+      const double first = least_useful_path_start(data, options_.svm, context_);
       for (size_t p = 0; p < kAutoPoints; ++p)
         path.push_back(first * std::pow(10.0, kAutoStep * static_cast<double>(p)));
     }

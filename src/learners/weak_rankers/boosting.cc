@@ -59,8 +59,9 @@ class BoostingTrainer : public Trainer {
 
 }  // namespace
 
-void complete_entry(LearnerEntry& entry,
-                    std::function<std::unique_ptr<Method>(const TrainingRequest&, const Context&)> method) {
+void complete_entry(
+    LearnerEntry& entry,
+    const std::function<std::unique_ptr<Method>(const TrainingRequest&, const Context&)>& method) {
   entry.one_column = true;
   entry.resumable = true;
   entry.start = [type = entry.type, method](const TrainingRequest& request, const Context& context) {

@@ -20,7 +20,8 @@ class Method {
 };
 
 // The rest of an entry whose length option is `round`.
-void complete_entry(LearnerEntry& entry,
-                    std::function<std::unique_ptr<Method>(const TrainingRequest&, const Context&)> method);
+void complete_entry(
+    LearnerEntry& entry,
+    const std::function<std::unique_ptr<Method>(const TrainingRequest&, const Context&)>& method);
 
 }  // namespace tunemix::weak
