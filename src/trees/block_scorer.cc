@@ -129,7 +129,7 @@ void add_scores(const BinCuts& cuts, std::span<const BoostRound> rounds, double 
     const size_t begin = group * kBlocks * kBlock;
     const size_t count = std::min(kBlocks * kBlock, data.documents() - begin);
     const size_t blocks = (count + kBlock - 1) / kBlock;
-    own.columns.resize(kBlocks * scorer.columns_size());
+    own.columns.resize(kBlocks * scorer.columns_size(), 0);
     own.scores.assign(blocks * kBlock * stride, 0.0F);
     if (start != nullptr)
       for (size_t i = 0; i < count; ++i)

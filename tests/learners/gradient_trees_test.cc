@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "learners/gradient_trees/grower.h"
@@ -12,6 +13,7 @@
 #include "learners/gradient_trees/portable_math.h"
 #include "learners/gradient_trees/rank_order.h"
 #include "tests/learners/train_by_name.h"
+#include "tunemix/core/aligned.h"
 #include "tunemix/data/synthetic.h"
 #include "tunemix/metric/policy.h"
 #include "tunemix/metric/selection.h"
@@ -196,6 +198,41 @@ TEST(LambdaMart, LambdasOfAQuerySumToZero) {
       largest = std::max(largest, size);
     }
     EXPECT_GT(largest, 0.1);
+  }
+}
+
+TEST(LambdaMart, LanesWithoutADocumentMayHoldAnything) {
+  constexpr size_t kCount = 37;
+  constexpr size_t kFirst = 5;
+  constexpr size_t kPadded = 48;
+  for (const bool by_distance : {false, true}) {
+    const auto sums_with = [&](float anything, AlignedVector<float>& gradient) {
+      std::vector<float> score(kPadded, anything);
+      std::vector<float> gain(kPadded, anything);
+      std::vector<float> discount(kPadded, anything);
+      for (size_t i = kFirst; i < kCount; ++i) {
+        score[i] = 3 - 0.1F * static_cast<float>(i);
+        gain[i] = static_cast<float>(i * 7 % 5);
+        discount[i] = 1 / (1 + static_cast<float>(i));
+      }
+      gradient.assign(kPadded, 0);
+      AlignedVector<float> hessian(kPadded, 0);
+      return lambda_kernels().add_lambdas(
+          {.score = 3, .gain = 2, .discount = 1, .sigma = 1, .by_distance = by_distance},
+          {kCount, score.data(), gain.data(), discount.data(), gradient.data(), hessian.data()}, kFirst);
+    };
+    AlignedVector<float> expected;
+    const LambdaSums plain = sums_with(0, expected);
+    EXPECT_NE(plain.gradient, 0);
+    for (const float anything :
+         {-1e30F, 1e30F, std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()}) {
+      AlignedVector<float> gradient;
+      const LambdaSums sums = sums_with(anything, gradient);
+      EXPECT_EQ(sums.gradient, plain.gradient) << anything;
+      EXPECT_EQ(sums.hessian, plain.hessian) << anything;
+      EXPECT_EQ(sums.size, plain.size) << anything;
+      EXPECT_EQ(gradient, expected) << anything;
+    }
   }
 }
 

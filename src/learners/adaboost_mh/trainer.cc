@@ -133,7 +133,7 @@ struct AdaBoostTrainer::Impl {
       const trees::BlockScorer scorer(cuts(), chunk);
       parallel_blocks(context.pool(), data.documents(), trees::BlockScorer::kBlock,
                       [&](size_t begin, size_t end) {
-                        AlignedVector<int8_t> columns(scorer.columns_size());
+                        AlignedVector<int8_t> columns(scorer.columns_size(), 0);
                         alignas(64) uint8_t block_leaf[trees::BlockScorer::kBlock];
                         scorer.fill(*bins, begin, end - begin, columns.data());
                         for (size_t t = 0; t < chunk.size(); ++t) {

@@ -29,11 +29,6 @@ struct CutRule {
 struct GradientKernels {
   // out[k] = words[index[k]].
   void (*gather_words)(const uint64_t* words, const uint32_t* index, size_t count, uint64_t* out);
-  // The bins of some tiles of a panel, a tile after the other, for documents index[k], or first + k without
-  // an index: out[t * stride + k * 8] are the 8 bytes of tile t and document k. Tiles lie next to each other
-  // in a row of `width` bytes a document.
-  void (*gather_tiles)(const uint8_t* rows, size_t width, size_t tiles, const uint32_t* index, size_t first,
-                       size_t count, size_t stride, uint8_t* out);
   // open[8 columns] += words[k] in the bins tile[k * 8 .. k * 8 + 8).
   void (*add_tile)(const uint64_t* words, const uint8_t* tile, size_t count, uint64_t* open);
   // The same for one column, the bin of document index[k], or first + k.

@@ -14,23 +14,6 @@ namespace {
   for (size_t f = 0; f < 8; ++f) open[f * kOpenStride + (bins >> (8 * f) & 255)] += word;
 }
 
-// out[t * stride + r * 8] = the 8 bytes rows[r][begin + t * 8], for four rows and four tiles.
-[[gnu::always_inline]] inline void copy_four_tiles(const uint8_t* const* rows, size_t begin, size_t stride,
-                                                   uint8_t* out) {
-  typedef uint64_t Four __attribute__((vector_size(32), aligned(1), may_alias));
-  Four row[4];
-  for (size_t r = 0; r < 4; ++r) row[r] = *reinterpret_cast<const Four*>(rows[r] + begin);
-  const Four even_low = __builtin_shufflevector(row[0], row[1], 0, 4, 2, 6);
-  const Four odd_low = __builtin_shufflevector(row[0], row[1], 1, 5, 3, 7);
-  const Four even_high = __builtin_shufflevector(row[2], row[3], 0, 4, 2, 6);
-  const Four odd_high = __builtin_shufflevector(row[2], row[3], 1, 5, 3, 7);
-  const Four tile[4] = {__builtin_shufflevector(even_low, even_high, 0, 1, 4, 5),
-                        __builtin_shufflevector(odd_low, odd_high, 0, 1, 4, 5),
-                        __builtin_shufflevector(even_low, even_high, 2, 3, 6, 7),
-                        __builtin_shufflevector(odd_low, odd_high, 2, 3, 6, 7)};
-  for (size_t t = 0; t < 4; ++t) *reinterpret_cast<Four*>(out + t * stride) = tile[t];
-}
-
 constexpr size_t kLanes = kVectorBytes / 4;
 typedef uint64_t Words __attribute__((vector_size(kVectorBytes), aligned(8), may_alias));
 typedef int32_t Ints __attribute__((vector_size(kVectorBytes), may_alias));
@@ -50,25 +33,6 @@ void gather_words(const uint64_t* words, const uint32_t* index, size_t count, ui
     if (k + kAhead < count) __builtin_prefetch(words + index[k + kAhead]);
     out[k] = words[index[k]];
   }
-}
-
-void gather_tiles(const uint8_t* rows, size_t width, size_t tiles, const uint32_t* index, size_t first,
-                  size_t count, size_t stride, uint8_t* out) {
-  constexpr size_t kAhead = 32;
-  const auto row = [=](size_t k) { return rows + (index == nullptr ? first + k : index[k]) * width; };
-  size_t k = 0;
-  for (; k + 4 <= count; k += 4) {
-    if (index != nullptr)
-      for (size_t ahead = k + kAhead; ahead < k + kAhead + 4 && ahead < count; ++ahead)
-        __builtin_prefetch(rows + index[ahead] * width);
-    const uint8_t* four[4] = {row(k), row(k + 1), row(k + 2), row(k + 3)};
-    size_t t = 0;
-    for (; t + 4 <= tiles; t += 4) copy_four_tiles(four, t * 8, stride, out + t * stride + k * 8);
-    for (; t < tiles; ++t)
-      for (size_t r = 0; r < 4; ++r) std::memcpy(out + t * stride + (k + r) * 8, four[r] + t * 8, 8);
-  }
-  for (; k < count; ++k)
-    for (size_t t = 0; t < tiles; ++t) std::memcpy(out + t * stride + k * 8, row(k) + t * 8, 8);
 }
 
 void add_tile(const uint64_t* words, const uint8_t* tile, size_t count, uint64_t* open) {
@@ -154,7 +118,7 @@ void pack_words(uint64_t* words, size_t first, size_t count, float gradient_scal
 
 }  // namespace
 
-const GradientKernels gradient_kernels_table = {gather_words,    gather_tiles,   add_tile, add_column,
-                                                take_cumulative, subtract_words, best_cut, pack_words};
+const GradientKernels gradient_kernels_table = {gather_words,   add_tile, add_column, take_cumulative,
+                                                subtract_words, best_cut, pack_words};
 
 }  // namespace tunemix::trees::TUNEMIX_SET

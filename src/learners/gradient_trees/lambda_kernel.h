@@ -16,7 +16,7 @@ struct RankedDocuments {
   const float* score = nullptr;     // descending
   const float* gain = nullptr;      // times sigma / ideal DCG
   const float* discount = nullptr;  // not ascending
-  float* gradient = nullptr;        // added to
+  float* gradient = nullptr;        // added to; begins at a cache line, as hessian
   float* hessian = nullptr;
 };
 

@@ -66,17 +66,19 @@ LambdaSums add(const LambdaPairs& pairs, const RankedDocuments& others, size_t f
   for (size_t j = first_block; j < others.count; j += kPairLanes)
     for (size_t v = 0; v < kParts; ++v) {
       Floats distance = score - floats_at(others.score + j, v);
-      const Floats more = gain - floats_at(others.gain + j, v);
-      const Ints is_higher = more > 0.0F;  // the document is more relevant than the other
-      Floats delta = (is_higher ? more : -more) * (discount - floats_at(others.discount + j, v));
+      Floats more = gain - floats_at(others.gain + j, v);
+      Floats fall = discount - floats_at(others.discount + j, v);
       if (j == first_block || j + kPairLanes > others.count) {
+        // Lanes without a document may hold anything, and 0 times infinity is no number.
         const Ints number = lane_numbers(v) + static_cast<int32_t>(j);
         const Ints counts =
             (number >= static_cast<int32_t>(first)) & (number < static_cast<int32_t>(others.count));
-        delta = counts ? delta : Floats{};
-        // What stands there may be anything, and 0 times infinity is no number.
         distance = counts ? distance : Floats{};
+        more = counts ? more : Floats{};
+        fall = counts ? fall : Floats{};
       }
+      const Ints is_higher = more > 0.0F;  // the document is more relevant than the other
+      Floats delta = (is_higher ? more : -more) * fall;
       const Floats e = exp2_of(steepness * distance);
       const Floats one_e = e + 1.0F;
       Floats logistic;  // 1 / (1 + e)

@@ -46,7 +46,8 @@ class LambdaMart final : public Objective {
   }
 
  private:
-  // By rank; those above the lowest gain once more, one after the other.
+  // By rank; those above the lowest gain once more, one after the other. Vectors reach beyond the last
+  // document, where finite numbers of other queries may stand.
   struct Columns {
     AlignedVector<float> score;
     AlignedVector<float> gain;
@@ -59,9 +60,6 @@ class LambdaMart final : public Objective {
         if (column->size() < padded) column->resize(padded);
       std::fill_n(gradient.begin(), padded, 0.0F);
       std::fill_n(hessian.begin(), padded, 0.0F);
-      // Vectors reach beyond the last document.
-      std::fill_n(score.begin() + static_cast<std::ptrdiff_t>(padded - kPairLanes), kPairLanes, 0.0F);
-      std::fill_n(gain.begin() + static_cast<std::ptrdiff_t>(padded - kPairLanes), kPairLanes, 0.0F);
     }
     RankedDocuments documents(size_t count, const float* discounts) {
       return {count, score.data(), gain.data(), discounts, gradient.data(), hessian.data()};

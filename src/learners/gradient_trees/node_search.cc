@@ -72,8 +72,8 @@ void NodeSearch::add_documents(const uint64_t* words, const NodeDocuments& docum
     }
     for (size_t first = first_tile; first < last_tile;) {
       const size_t last = std::min(last_tile, (first / kTilesOfPanel + 1) * kTilesOfPanel);
-      kernels_.gather_tiles(bins_.column(first * 8), bins_.width(first * 8), last - first, index, begin,
-                            count, kTileStride, own.tiles.data());
+      tile_kernels_.gather(bins_.column(first * 8), bins_.width(first * 8), last - first, index, begin, count,
+                           own.tiles.data(), kTileStride);
       for (size_t t = first; t < last; ++t)
         if (tile_used_[t] != 0)
           kernels_.add_tile(block, own.tiles.data() + (t - first) * kTileStride, count,

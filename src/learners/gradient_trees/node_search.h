@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "learners/gradient_trees/histogram_kernel.h"
+#include "trees/kernels/tiles.h"
 #include "tunemix/core/aligned.h"
 #include "tunemix/core/context.h"
 #include "tunemix/data/binning.h"
@@ -87,6 +88,7 @@ class NodeSearch {
   // Not a multiple of 4096, or the tiles would compete for the same cache lines.
   static constexpr size_t kTileStride = (kBlock + 24) * 8;
   const GradientKernels& kernels_ = gradient_kernels();
+  const TileKernels& tile_kernels_ = tile_kernels();
   const BinnedDataset& bins_;
   const BinCuts& cuts_;
   const Context& context_;
