@@ -197,7 +197,7 @@ int run_clean(const CleanCommand& command) {
 void add_export_command(CLI::App& app, Program& program) {
   CLI::App* command = app.add_subcommand("export", "Write a finished run's scores for other tools");
   auto options = std::make_shared<ExportCommand>();
-  options->experiment.add_to(*command, true);
+  options->experiment.add_to(*command);
   command->add_option("--format", options->format, "yahoo, trec, qrels, scores, ranklib or tsv")
       ->capture_default_str();
   command->add_option("--split", options->split, "test or valid")->capture_default_str();
@@ -242,7 +242,7 @@ void add_predict_command(CLI::App& app, Program& program) {
 void add_report_command(CLI::App& app, Program& program) {
   CLI::App* command = app.add_subcommand("report", "Write a finished run's report: one HTML page");
   auto options = std::make_shared<ReportCommand>();
-  options->experiment.add_to(*command, true);
+  options->experiment.add_to(*command);
   command->add_option("--out", options->out, "File to write, - for stdout (default: the run's report.html)");
   command->add_flag("--json", options->json,
                     "Write the data of the page as JSON instead, to stdout unless --out is given");

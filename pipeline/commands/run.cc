@@ -82,7 +82,6 @@ int run(const RunCommand& command, const Program& program) {
     std::cout << config_reference();
     return 0;
   }
-  if (command.experiment.config.empty()) throw_input("run needs a config: tunemix run CONFIG.yaml");
   RunOptions options;
   options.runs = command.experiment.runs;
   if (!command.only.empty() && !command.from.empty()) throw_input("--only and --from exclude each other");
@@ -130,7 +129,7 @@ void add_run_command(CLI::App& app, Program& program) {
   CLI::App* command =
       app.add_subcommand("run", "Run an experiment; what is done already is taken from the cache");
   auto options = std::make_shared<RunCommand>();
-  options->experiment.add_to(*command, false);
+  options->experiment.add_to(*command);
   command->add_option("--only", options->only,
                       "Run this stage alone: data, train, calibrate, mix, evaluate, report");
   command->add_option("--from", options->from, "Run this stage and those after it");
@@ -142,7 +141,8 @@ void add_run_command(CLI::App& app, Program& program) {
   command->footer(
       "Examples:\n"
       "  tunemix run configs/quickstart.yaml\n"
-      "  tunemix run configs/quickstart.yaml --only mix mix.families=pooled");
+      "  tunemix run configs/quickstart.yaml --only mix mix.families=pooled\n"
+      "  tunemix run --data-train train.txt --data-valid vali.txt --data-test test.txt name=first-try");
   command->callback(
       [options, &program] { program.action = [options, &program] { return run(*options, program); }; });
 }
@@ -151,7 +151,7 @@ void add_status_command(CLI::App& app, Program& program) {
   CLI::App* command =
       app.add_subcommand("status", "Say for every stage whether it is cached, and if not, why");
   auto options = std::make_shared<RunCommand>();
-  options->experiment.add_to(*command, true);
+  options->experiment.add_to(*command);
   command->add_flag("--json", options->json, "Print JSON");
   command->footer("Example:\n  tunemix status configs/quickstart.yaml calibrate.cpc=[shift]");
   command->callback(
@@ -163,7 +163,7 @@ void add_job_command(CLI::App& app, Program& program) {
       app.add_subcommand("job", "Run one training job of an experiment (a task of a job array)");
   auto options = std::make_shared<RunCommand>();
   auto job = std::make_shared<size_t>(0);
-  options->experiment.add_to(*command, true);
+  options->experiment.add_to(*command);
   command->add_option("--job", *job, "Number of the job, from 0")->required();
   add_common_options(*command, program);
   command->footer("Example:\n  tunemix job configs/quickstart.yaml --job 3");

@@ -9,6 +9,7 @@
 #include "pipeline/config/tables.h"
 #include "tunemix/core/binary.h"
 #include "tunemix/core/files.h"
+#include "tunemix/learners/recipe.h"
 #include "tunemix/metric/selection.h"
 
 namespace tunemix {
@@ -22,7 +23,20 @@ void expect_slurm_word(const YamlSection& section, const std::string& key, const
   if (!good) section.fail(key, fmt::format("is '{}'; expected letters, digits and any of ._:,-", word));
 }
 
-Config build(const YamlDocument& document) {
+void read_learners(const YamlSection& root, Config& config, ResolvedLog& log) {
+  const YAML::Node list = root.child("learners");
+  if (!list.IsSequence() || list.size() == 0)
+    root.fail(
+        "learners",
+        "expected a list of learners, each with a 'type'; without the key the recommended recipe is used");
+  for (size_t i = 0; i < list.size(); ++i)
+    read_learner(YamlSection(root.document(), list[i], fmt::format("learners.{}", i)), config.data,
+                 config.learners, log);
+  expect_distinct(config.learners);
+}
+
+// `recipe`: stands for what the document leaves open where it has no learners; null: not known yet.
+Config build(const YamlDocument& document, const YamlDocument* recipe) {
   Config config;
   ResolvedLog log;
   const YamlSection root(document, document.root(), "");
@@ -43,17 +57,16 @@ Config build(const YamlDocument& document) {
 
   if (!root.has("data"))
     root.fail("data", "is missing; expected 'folds' with files or 'synthetic' with a preset");
-  read_data(root.section("data"), config.data, log);
+  const YamlSection recipe_root(recipe == nullptr ? document : *recipe,
+                                recipe == nullptr ? YAML::Node() : recipe->root(), "");
+  read_data(root.section("data"), recipe_root.section("data"), config.data, log);
+  if (root.has("learners"))
+    read_learners(root, config, log);
+  else if (recipe != nullptr)
+    read_learners(recipe_root, config, log);
 
-  const YAML::Node learners = root.has("learners") ? root.child("learners") : YAML::Node();
-  if (!learners.IsSequence() || learners.size() == 0)
-    root.fail("learners", "expected a list of learners, each with a 'type'");
-  for (size_t i = 0; i < learners.size(); ++i)
-    read_learner(YamlSection(document, learners[i], fmt::format("learners.{}", i)), config.data,
-                 config.learners, log);
-  expect_distinct(config.learners);
-
-  const YamlSection calibrate = root.section("calibrate");
+  const YamlSection calibrate =
+      root.has("calibrate") ? root.section("calibrate") : recipe_root.section("calibrate");
   calibrate.expect_keys(calibrate_table().names() + std::vector<std::string>{"rbc"});
   calibrate.read(calibrate_table(), config.calibrate, log);
   const YamlSection rbc = calibrate.section("rbc");
@@ -115,11 +128,22 @@ std::vector<std::string> operator+(std::vector<std::string> a, const std::vector
 Config parse_config(const std::string& text, const std::string& name,
                     const std::vector<std::string>& overrides) {
   try {
-    return build(YamlDocument(text, name, overrides));
+    Config config = build(YamlDocument(text, name, overrides), nullptr);
+    config.source = {text, name, overrides};
+    return config;
   } catch (const YAML::Exception& error) {  // of a node that is not what it looks like
     throw_input("{}:{}:{}: a value is not of the kind that is expected here; see 'tunemix run --help-config'",
                 name, error.mark.line + 1, error.mark.column + 1);
   }
+}
+
+Config with_recipe(const Config& config, size_t documents) {
+  require(config.learners.empty(), "a config with learners needs no recipe");
+  const ConfigSource& source = config.source;
+  const YamlDocument recipe(recommended_recipe(documents).yaml, "recipe", {});
+  Config result = build(YamlDocument(source.text, source.name, source.overrides), &recipe);
+  result.source = source;
+  return result;
 }
 
 Config read_config(const std::filesystem::path& file, const std::vector<std::string>& overrides) {

@@ -85,11 +85,18 @@ struct EngineConfig {
   SlurmConfig slurm;
 };
 
+// The text that a config was read from: read again once the recipe is known.
+struct ConfigSource {
+  std::string text;
+  std::string name;
+  std::vector<std::string> overrides;
+};
+
 struct Config {
   std::string name;
   uint64_t seed = 1;
   DataConfig data;
-  std::vector<LearnerSpec> learners;
+  std::vector<LearnerSpec> learners;  // empty until with_recipe, where the file names none
   CalibrateConfig calibrate;
   MixOptions mix;
   EvaluateConfig evaluate;
@@ -99,6 +106,7 @@ struct Config {
   std::string resolved;
   // The same flattened: "mix.normalize" -> "query"; what `status` compares to say what changed.
   std::map<std::string, std::string> values;
+  ConfigSource source;
 };
 
 // Reads a config and applies overrides `a.b=c`. Throws InputError "file:line:column: key: what; expected
@@ -106,6 +114,8 @@ struct Config {
 Config read_config(const std::filesystem::path& file, const std::vector<std::string>& overrides);
 Config parse_config(const std::string& text, const std::string& name,
                     const std::vector<std::string>& overrides);
+// A config without `learners` completed by the recommended recipe for training data of so many documents.
+Config with_recipe(const Config& config, size_t documents);
 
 // The reference of all keys as Markdown: docs/config.md.
 std::string config_reference();

@@ -56,7 +56,7 @@ FoldFiles read_fold_files(const YamlSection& fold, ResolvedLog& log) {
   return files;
 }
 
-void read_data(const YamlSection& section, DataConfig& data, ResolvedLog& log) {
+void read_data(const YamlSection& section, const YamlSection& recipe, DataConfig& data, ResolvedLog& log) {
   section.expect_keys(data_table().names() + std::vector<std::string>{"folds", "synthetic", "calibration"});
   if (section.has("folds") == section.has("synthetic"))
     section.fail("folds", "expected either 'folds' with files or 'synthetic' with a preset");
@@ -70,8 +70,9 @@ void read_data(const YamlSection& section, DataConfig& data, ResolvedLog& log) {
       if (section.has("folds")) log.add(section.path_of("root"), data.root, section.origin("root"));
       continue;
     }
-    if (section.has(entry.name)) section.set(entry, data);
-    log.add(section.path_of(entry.name), entry.get(data), section.origin(entry.name));
+    const YamlSection& from = section.has(entry.name) ? section : recipe;
+    if (from.has(entry.name)) from.set(entry, data);
+    log.add(section.path_of(entry.name), entry.get(data), from.origin(entry.name));
   }
   if (data.labels == 1) section.fail("labels", "is 1; expected 0 or 2 to 32");
   if (!std::is_sorted(data.grades.begin(), data.grades.end()))

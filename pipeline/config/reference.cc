@@ -1,5 +1,6 @@
 // The reference of the config as Markdown.
 #include "pipeline/config/tables.h"
+#include "tunemix/learners/recipe.h"
 #include "tunemix/learners/registry.h"
 
 namespace tunemix {
@@ -44,6 +45,19 @@ void add_learner(std::string& out, const LearnerEntry& learner) {
     add_key(out, option.name, option.default_value, option.expected, option.doc);
 }
 
+void add_recipes(std::string& out) {
+  out +=
+      "\n## `learners`\n\nA list of learners, each with a `type` and the keys of its section below. Without "
+      "the key the recommended recipe is used,\nwhich depends on the number of training documents (of the "
+      "largest fold) only; `data.standardize` and `calibrate` are then the\nrecipe's too, unless the config "
+      "has them. `config.resolved.yaml` in the run's folder shows what was used.\n";
+  for (const Recipe& recipe : recommended_recipes()) {
+    out += recipe.documents == Recipe::kAny ? "\nFor larger training data:\n"
+                                            : fmt::format("\nUp to {} documents:\n", recipe.documents);
+    out += "\n```yaml\n" + recipe.yaml + "```\n";
+  }
+}
+
 }  // namespace
 
 std::string config_reference() {
@@ -67,6 +81,7 @@ std::string config_reference() {
   add_section(out, "data.calibration", "The calibration split: whole training queries, at random.",
               calibration_split_table());
   add_section(out, "data.synthetic", "Built-in data, for trying things out.", synthetic_table());
+  add_recipes(out);
   for (const auto& learner : registry().entries()) add_learner(out, *learner);
   add_section(out, "calibrate",
               "Class-probability calibration, of learners with K score columns; `[]` for none.",

@@ -8,7 +8,8 @@ namespace tunemix {
 
 std::vector<std::string> operator+(std::vector<std::string> a, const std::vector<std::string>& b);
 
-void read_data(const YamlSection& section, DataConfig& data, ResolvedLog& log);
+// `recipe`: what the recipe says of the data, where the section says nothing.
+void read_data(const YamlSection& section, const YamlSection& recipe, DataConfig& data, ResolvedLog& log);
 // `{train: FILES, valid: FILES, test: FILES}`.
 FoldFiles read_fold_files(const YamlSection& fold, ResolvedLog& log);
 

@@ -50,10 +50,30 @@ Experiment::Experiment(Config config, RunOptions options, const Context& context
       view_(view),
       store_(std::make_unique<ArtifactStore>(options_.runs / ".store",
                                              options_.read_only ? StoreUse::kRead : StoreUse::kWrite)),
-      plan_(make_plan(std::move(config), *store_,
-                      selected(Stage::kData) || selected(Stage::kTrain) ? MissingFiles::kRefuse
-                                                                        : MissingFiles::kRemember)),
-      directory_(folder_of_config(name_directory(), plan_.evaluation_key.hex())) {}
+      plan_(make_plan(std::move(config), *store_, missing_files())),
+      directory_(folder_of_config(name_directory(), plan_.evaluation_key.hex())) {
+  if (plan_.config.learners.empty() && (options_.read_only || !selected(Stage::kData) || data_is_there()))
+    choose_learners();
+}
+
+bool Experiment::data_is_there() const {
+  return std::all_of(plan_.fold_keys.begin(), plan_.fold_keys.end(),
+                     [&](const Hash128& key) { return store_->contains(kFoldKind, key); });
+}
+
+// One recipe for all folds: that of the largest.
+void Experiment::choose_learners() {
+  size_t documents = 0;
+  for (size_t fold = 0; fold < plan_.fold_keys.size(); ++fold)
+    documents = std::max(documents, fold_info(fold).train.labels.size());
+  plan_ = make_plan(with_recipe(plan_.config, documents), *store_, missing_files());
+  view_.log(LogLevel::kDebug, fmt::format("the recommended recipe for {} training documents", documents));
+  directory_ = folder_of_config(name_directory(), plan_.evaluation_key.hex());
+}
+
+MissingFiles Experiment::missing_files() const {
+  return selected(Stage::kData) || selected(Stage::kTrain) ? MissingFiles::kRefuse : MissingFiles::kRemember;
+}
 
 bool Experiment::selected(Stage stage) const {
   if (options_.only) return stage == *options_.only;
@@ -84,6 +104,11 @@ void Experiment::timed(Stage stage, size_t jobs, size_t cached, Body body) {
 void Experiment::run() {
   require(!options_.read_only, "a reader of a run runs it");
   const RunLock lock(name_directory());
+  const bool recipe_from_data = plan_.config.learners.empty();
+  if (recipe_from_data) {
+    run_data();
+    choose_learners();
+  }
   const std::string id = plan_.evaluation_key.hex();
   const std::optional<fs::path> aside = set_aside_other_config(name_directory(), id);
   directory_ = name_directory();
@@ -98,7 +123,7 @@ void Experiment::run() {
   // Written first, so that a cleaner knows what an interrupted run has made.
   write_manifest();
   bring_back_config(directory(), id);
-  if (selected(Stage::kData)) run_data();
+  if (selected(Stage::kData) && !recipe_from_data) run_data();
   check_data();
   if (selected(Stage::kTrain)) run_train();
   if (selected(Stage::kCalibrate)) run_calibrate();
@@ -109,9 +134,7 @@ void Experiment::run() {
 
 // Before anything is trained, so that nobody waits for numbers that mean nothing.
 void Experiment::check_data() {
-  const bool all_there = std::all_of(plan_.fold_keys.begin(), plan_.fold_keys.end(),
-                                     [&](const Hash128& key) { return store_->contains(kFoldKind, key); });
-  if (!all_there && !selected(Stage::kData)) return;
+  if (!data_is_there() && !selected(Stage::kData)) return;
   for (size_t fold = 0; fold < plan_.fold_keys.size(); ++fold)
     expect_measurable(plan_.config, fold, fold_info(fold));
   if (warnings().empty()) return;
@@ -173,7 +196,7 @@ void Experiment::read_features(size_t fold, const Context& context) {
   if (!infos_.contains(fold)) {
     infos_[fold] = describe_fold(plan_.config, *read, context);
     fold_grades(plan_.config, infos_[fold].labels);
-    store_->save(kFoldKind, key, kFoldVersion, save_fold_info(infos_[fold]));
+    if (!options_.read_only) store_->save(kFoldKind, key, kFoldVersion, save_fold_info(infos_[fold]));
   }
   raw_features_ = std::move(read);
   features_fold_ = fold;
@@ -235,6 +258,7 @@ void Experiment::train(const TrainJob& job, const Context& context) {
 }
 
 void Experiment::run_job(size_t job) {
+  if (plan_.config.learners.empty()) choose_learners();
   if (job >= plan_.jobs.size())
     throw_input("job is {}; the experiment has jobs 0 to {}", job, plan_.jobs.size() - 1);
   const TrainJob& chosen = plan_.jobs[job];

@@ -80,6 +80,10 @@ class Experiment {
   bool cached(const char* kind, const Hash128& key, Stage stage) const;
   void expect_selected(Stage stage, const std::string& what) const;
 
+  MissingFiles missing_files() const;
+  bool data_is_there() const;
+  // Completes a config without learners by the recommended recipe, which depends on the size of the data.
+  void choose_learners();
   void check_data();
   void run_data();
   void run_train();

@@ -46,6 +46,28 @@ class RunTest : public testing::Test {
   fs::path run_ = at_ / "runs/tiny";
 };
 
+TEST_F(RunTest, WithoutAConfigTheRecommendedRecipeRuns) {
+  for (int file = 1; file <= 4; ++file)
+    at_.good(fmt::format("synth --preset quickstart --queries 20 --seed {0} --out S{0}.txt", file));
+  const std::string files = "--data-train S1.txt S2.txt --data-valid S3.txt --data-test S4.txt seed=2";
+  const std::string fast =
+      " calibrate.cpc=[shift] calibrate.rbc.regressors=[linear] calibrate.rbc.targets=[raw]";
+  const json before = json::parse(at_.good("run --dry-run --json " + files + fast).out);
+  EXPECT_THAT(missing(before), ElementsAre("data", "train", "calibrate", "mix", "evaluate"));
+  EXPECT_FALSE(fs::exists(at_ / "runs"));
+  at_.good("run " + files + fast);
+  const json results = results_of(at_ / "runs/default");
+  EXPECT_EQ(results["seed"], 2);
+  const std::string resolved = slurp(at_ / "runs/default/config.resolved.yaml");
+  EXPECT_THAT(resolved, AllOf(HasSubstr("train: [S1.txt, S2.txt]"), HasSubstr("type: lambdamart  # recipe")));
+  // What it wrote down is the same experiment, for all commands.
+  EXPECT_THAT(missing(json::parse(at_.good("status runs/default/config.resolved.yaml --json").out)),
+              IsEmpty());
+  EXPECT_THAT(missing(json::parse(at_.good("status --json " + files + fast).out)), IsEmpty());
+  EXPECT_EQ(at_.run("run --data-train S1.txt").code, 2);
+  EXPECT_EQ(at_.run("run tiny.yaml " + files).code, 2);
+}
+
 TEST_F(RunTest, EndToEnd) {
   const Result first = at_.good("run tiny.yaml");
   EXPECT_THAT(computed_stages(first.err), ElementsAre("data", "train", "calibrate", "mix", "evaluate"));

@@ -5,19 +5,24 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <set>
 
 #include "pipeline/stages/plan.h"
 #include "tests/support.h"
 #include "tunemix/core/binary.h"
 #include "tunemix/core/random.h"
+#include "tunemix/learners/recipe.h"
 
 namespace tunemix {
 namespace {
 
 using testing::AllOf;
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::IsSupersetOf;
+using testing::Not;
 using testing::StartsWith;
 
 const std::string kSmall =
@@ -244,6 +249,49 @@ TEST(Config, TheRecommendedConfigsAreRead) {
     if (entry.path().extension() == ".yaml") {
       EXPECT_NO_THROW(read_config(entry.path(), {"data.root=/nowhere"})) << entry.path();
     }
+}
+
+TEST(Config, WithoutLearnersTheRecipeForTheSizeOfTheDataIsUsed) {
+  const std::string text = "name: a\ndata: {synthetic: {preset: quickstart}}\n";
+  const Config open = parse(text);
+  EXPECT_TRUE(open.learners.empty());
+  const test::ScratchDirectory scratch;
+  ArtifactStore store(scratch / "store");
+  std::vector<std::string> seen;
+  for (const Recipe& recipe : recommended_recipes()) {
+    const Config config = with_recipe(open, recipe.documents);
+    ASSERT_FALSE(config.learners.empty());
+    EXPECT_EQ(recommended_recipe(recipe.documents).yaml, recipe.yaml);
+    if (recipe.documents != Recipe::kAny) {
+      EXPECT_NE(recommended_recipe(recipe.documents + 1).yaml, recipe.yaml);
+    }
+    EXPECT_THAT(seen, Not(Contains(config.resolved)));
+    seen.push_back(config.resolved);
+    const Config again = parse_config(config.resolved, "config.resolved.yaml", {});
+    EXPECT_EQ(again.values, config.values);
+    EXPECT_EQ(plan_keys(again, store), plan_keys(config, store));
+    // Of every kind that is promised, whatever the size.
+    std::set<std::string> rows;
+    std::set<std::string> votes;
+    for (const LearnerSpec& spec : config.learners) {
+      rows.insert(spec.row());
+      for (const auto& [key, value] : spec.settings)
+        if (key == "votes") votes.insert(value);
+    }
+    EXPECT_THAT(rows, IsSupersetOf({"AB", "SVM", "LM"}));
+    EXPECT_THAT(votes, IsSupersetOf({"leaf", "real"}));
+  }
+}
+
+TEST(Config, WhatAConfigSaysGoesBeforeTheRecipe) {
+  const std::string text =
+      "name: a\ndata: {synthetic: {preset: quickstart}, standardize: replace}\n"
+      "calibrate: {cpc: [shift]}\n";
+  const Config config = with_recipe(parse(text, {"seed=7"}), 1000);
+  EXPECT_EQ(config.data.standardize, Standardize::kReplace);
+  for (const LearnerSpec& spec : config.learners) EXPECT_EQ(spec.standardize, Standardize::kReplace);
+  EXPECT_THAT(config.calibrate.cpc, ElementsAre("shift"));
+  EXPECT_EQ(config.seed, 7U);
 }
 
 TEST(Config, AMissingFileIsAnErrorOfTheUser) { EXPECT_THROW(read_config("/nowhere/x.yaml", {}), InputError); }

@@ -1,0 +1,52 @@
+#include "tunemix/learners/recipe.h"
+
+#include <algorithm>
+
+namespace tunemix {
+namespace {
+
+// Little data: many cheap and different members, whose errors average out; features are also standardised
+// within each query.
+constexpr const char* kSmall = R"(data: {standardize: append}
+learners:
+  - {type: adaboost_mh, leaves: [8, 32], iterations: 500, checkpoints: [50, 100, 200], shrinkage: 0.05, bandit: value, bags: 4}
+  - {type: adaboost_mh, base: product, terms: 3, iterations: 500, checkpoints: [50, 100, 200], shrinkage: 0.1, bandit: value, bags: 4}
+  - {type: adaboost_mh, votes: real, leaves: 8, iterations: 200, checkpoints: [50, 100], shrinkage: 0.05, bandit: value, bags: 2}
+  - {type: svm, bags: 4}
+  - {type: lambdamart, leaves: 8, iterations: 300, checkpoints: [50, 100, 200], shrinkage: 0.05, bags: 4}
+  - {type: ranksvm, bags: 2}
+)";
+
+// Real votes and larger trees begin to pay.
+constexpr const char* kMedium = R"(data: {standardize: append}
+learners:
+  - {type: adaboost_mh, votes: real, leaves: [16, 64], iterations: 500, checkpoints: [100, 200], shrinkage: 0.05, bandit: value, bags: 2}
+  - {type: adaboost_mh, leaves: 32, iterations: 500, checkpoints: [100, 200], shrinkage: 0.1, bandit: value, bags: 2}
+  - {type: svm, bags: 2}
+  - {type: lambdamart, leaves: 32, iterations: 500, checkpoints: [100, 200], shrinkage: 0.05, patience: 50, bags: 3}
+  - {type: ranksvm}
+)";
+
+// Few and large members; simple calibrations have enough data.
+constexpr const char* kLarge = R"(learners:
+  - {type: lambdamart, leaves: 64, iterations: 1000, checkpoints: [200, 400, 600], shrinkage: 0.05, patience: 50, bags: 4}
+  - {type: adaboost_mh, votes: real, leaves: 64, iterations: 800, checkpoints: [200, 400], shrinkage: 0.1, bags: 2}
+  - {type: adaboost_mh, leaves: 64, iterations: 500, checkpoints: [200], shrinkage: 0.1, bandit: value}
+  - {type: svm}
+calibrate: {cpc: [shift, ls, ell], rbc: {regressors: [linear, poly2, poly3], targets: [raw]}}
+)";
+
+}  // namespace
+
+const std::vector<Recipe>& recommended_recipes() {
+  static const std::vector<Recipe> recipes = {{50000, kSmall}, {300000, kMedium}, {Recipe::kAny, kLarge}};
+  return recipes;
+}
+
+const Recipe& recommended_recipe(size_t documents) {
+  const auto& recipes = recommended_recipes();
+  return *std::find_if(recipes.begin(), recipes.end(),
+                       [&](const Recipe& recipe) { return documents <= recipe.documents; });
+}
+
+}  // namespace tunemix
