@@ -252,8 +252,7 @@ void add_compare_command(CLI::App& app, Program& program) {
   add_max_feature_id(*command, options->max_feature_id);
   command->add_option("--a", options->a, "Score files of system A, one per fold");
   command->add_option("--b", options->b, "Score files of system B, one per fold");
-  command->add_option("--tool", options->tool, "yahoo, ranklib, trec, letor3, letor4 or mslr")
-      ->capture_default_str();
+  command->add_option("--tool", options->tool, "One of " + join(preset_names(), ", "))->capture_default_str();
   command->add_option("--metric", options->metric, "ndcg@R, dcg@R, p@R, mean_ndcg, map, err or mrr")
       ->capture_default_str();
   command->add_flag("--json", options->json, "Print JSON instead of a table");

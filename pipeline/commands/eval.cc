@@ -203,7 +203,7 @@ void add_eval_command(CLI::App& app, Program& program) {
       ->required();
   command
       ->add_option("--tool", options->tools,
-                   "all, or some of yahoo, ranklib, trec, letor3, letor4, mslr, separated by commas")
+                   fmt::format("all, or some of {}, separated by commas", join(preset_names(), ", ")))
       ->capture_default_str();
   command->add_option("--k", options->k, "Largest rank of NDCG@k, DCG@k and P@k")
       ->check(CLI::Range(1, 10000))

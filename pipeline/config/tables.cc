@@ -153,7 +153,7 @@ const OptionTable<EvaluateConfig>& evaluate_table() {
   static const OptionTable<EvaluateConfig> table = [] {
     OptionTable<EvaluateConfig> t;
     t.words(
-        "tools", &EvaluateConfig::tools, {"yahoo", "ranklib", "trec", "letor3", "letor4", "mslr"},
+        "tools", &EvaluateConfig::tools, preset_names(),
         "Presets to evaluate under; the first is the headline; []: yahoo, ranklib, trec, and letor4 or mslr, "
         "whichever knows the data's labels");
     t.text("err_max", &EvaluateConfig::err_max, "auto or a number from 1",

@@ -313,6 +313,11 @@ std::string results_table(const Json& results, bool markdown) {
       out += fmt::format("{} {:<14}{:>16.4f}{:>12}{:>{}}   {}\n", chosen ? "*" : " ", name, ndcg, error, err,
                          err_width(err_header), folds);
   }
+  if (results.contains("metric")) {
+    const std::string metric = results["metric"].get<std::string>();
+    out +=
+        fmt::format("{}Choices were made by validation {}, ties averaged.\n", markdown ? "\n" : "  ", metric);
+  }
   std::string warnings;
   if (results.contains("warnings"))
     for (const Json& warning : results["warnings"])

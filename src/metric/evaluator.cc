@@ -238,7 +238,7 @@ void Evaluator::evaluate_query(size_t query, const Compiled& compiled, Scratch& 
   }
 
   const size_t cut = policy.cut_at_k ? k : n;
-  row[measures_.map()] = average_precision(ranked, policy.relevant_from);
+  row[measures_.map()] = average_precision(ranked, policy.relevant_from, policy.empty_map);
   row[measures_.mrr()] = reciprocal_rank(ranked, policy.relevant_from, cut);
   row[measures_.err()] = compiled.stops.empty()
                              ? std::numeric_limits<double>::quiet_NaN()

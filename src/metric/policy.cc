@@ -57,6 +57,35 @@ MetricPolicy mslr() {
   return policy;
 }
 
+// Its NDCG is yahoo's, printed to six digits.
+MetricPolicy lightgbm() {
+  MetricPolicy policy;
+  policy.name = "lightgbm";
+  policy.empty_map = 1;
+  policy.decimals = 6;
+  return policy;
+}
+
+// Predictions are single precision; `ndcg@k-` and `map-` count 0 where the plain ones count 1.
+MetricPolicy xgboost(std::string_view name, double empty) {
+  MetricPolicy policy;
+  policy.name = name;
+  policy.empty = empty;
+  policy.empty_map = empty;
+  policy.float_scores = true;
+  return policy;
+}
+
+// ndcg_score with the labels as they are and its own treatment of ties.
+MetricPolicy sklearn() {
+  MetricPolicy policy;
+  policy.name = "sklearn";
+  policy.gain = Gain::kLinear;
+  policy.empty = 0;
+  policy.ties = Ties::kAverage;
+  return policy;
+}
+
 bool read_number(std::string_view text, double& value) {
   const char* end = text.data() + text.size();
   const auto result = std::from_chars(text.data(), end, value);
@@ -102,6 +131,7 @@ OptionTable<MetricPolicy> make_policy_options() {
   table.choice("discount", &P::discount, {{"log2", Discount::kLog2}, {"letor", Discount::kLetor}},
                "weight of rank i: log2 is 1/log2(i+1), letor is 1 at ranks 1 and 2 and then 1/log2(i)");
   table.number("empty", &P::empty, 0.0, 1.0, "NDCG of a query without relevant documents");
+  table.number("empty-map", &P::empty_map, 0.0, 1.0, "MAP of such a query");
   table.choice("short", &P::short_ndcg, {{"cut", ShortNdcg::kCut}, {"zero", ShortNdcg::kZero}},
                "NDCG@k of a query with fewer than k documents: cut is NDCG@n, zero is 0");
   table.choice(
@@ -123,7 +153,8 @@ OptionTable<MetricPolicy> make_policy_options() {
 }  // namespace
 
 const std::vector<std::string>& preset_names() {
-  static const std::vector<std::string> names = {"yahoo", "ranklib", "trec", "letor3", "letor4", "mslr"};
+  static const std::vector<std::string> names = {"yahoo", "ranklib",  "trec",    "letor3",   "letor4",
+                                                 "mslr",  "lightgbm", "xgboost", "xgboost-", "sklearn"};
   return names;
 }
 
@@ -134,6 +165,10 @@ MetricPolicy preset(std::string_view name) {
   if (name == "letor3") return letor3();
   if (name == "letor4") return letor_script("letor4", {0, 1, 3});
   if (name == "mslr") return mslr();
+  if (name == "lightgbm") return lightgbm();
+  if (name == "xgboost") return xgboost(name, 1);
+  if (name == "xgboost-") return xgboost(name, 0);
+  if (name == "sklearn") return sklearn();
   throw_input("unknown preset '{}'{}; expected one of: {}", name, did_you_mean(name, preset_names()),
               join(preset_names(), ", "));
 }

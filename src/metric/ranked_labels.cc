@@ -55,7 +55,7 @@ void relevant_by_rank(const RankedLabels& ranked, int relevant_from, std::span<d
   });
 }
 
-double average_precision(const RankedLabels& ranked, int relevant_from) {
+double average_precision(const RankedLabels& ranked, int relevant_from, double empty) {
   double before = 0;  // relevant documents above the group
   double sum = 0;
   for_each_group(ranked, [&](size_t begin, size_t end) {
@@ -73,7 +73,7 @@ double average_precision(const RankedLabels& ranked, int relevant_from) {
     before += relevant;
     return true;
   });
-  return before == 0 ? 0 : sum / before;
+  return before == 0 ? empty : sum / before;
 }
 
 double reciprocal_rank(const RankedLabels& ranked, int relevant_from, size_t cut) {

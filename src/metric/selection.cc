@@ -106,6 +106,7 @@ SelectionMetric::SelectionMetric(const QueryIndex& queries, std::span<const int3
   stops_ = stop_probabilities(policy, max_label);
   cut_ = policy.cut_at_k ? name.k : std::numeric_limits<size_t>::max();
   relevant_from_ = policy.relevant_from;
+  empty_ = policy.empty_map;
   if (stops_.empty() && name.measure == SelectionName::Measure::kErr)
     throw_input(
         "the data has label {}, but ERR stops at a document with probability (2^label - 1) / {}; choose "
@@ -222,7 +223,7 @@ double SelectionMetric::err_or_map(size_t query, const float* scores, Scratch& s
       scratch.group_ends.push_back(static_cast<uint32_t>(i + 1));
   }
   const RankedLabels ranked{scratch.labels, scratch.group_ends};
-  if (name_.measure == SelectionName::Measure::kMap) return average_precision(ranked, relevant_from_);
+  if (name_.measure == SelectionName::Measure::kMap) return average_precision(ranked, relevant_from_, empty_);
   return expected_reciprocal_rank(ranked, stops_, cut_, scratch.err);
 }
 

@@ -25,12 +25,12 @@ inline double slow_ndcg(const Labels& ranked, size_t k, const std::function<doub
   return ideal == 0 ? empty : slow_dcg(ranked, k, gain, discount) / ideal;
 }
 
-inline double slow_average_precision(const Labels& ranked, int relevant_from) {
+inline double slow_average_precision(const Labels& ranked, int relevant_from, double empty = 0) {
   double relevant = 0;
   double sum = 0;
   for (size_t i = 0; i < ranked.size(); ++i)
     if (ranked[i] >= relevant_from) sum += ++relevant / static_cast<double>(i + 1);
-  return relevant == 0 ? 0 : sum / relevant;
+  return relevant == 0 ? empty : sum / relevant;
 }
 
 inline double slow_reciprocal_rank(const Labels& ranked, int relevant_from, size_t cut) {

@@ -1,4 +1,4 @@
-// What ranking tools disagree about, one field per choice, and the presets that equal six real tools (spec,
+// What ranking tools disagree about, one field per choice, and the presets that equal real tools (spec,
 // section 6).
 #pragma once
 
@@ -22,6 +22,7 @@ struct MetricPolicy {
   std::vector<double> grades;                             // by label, for Gain::kList
   Discount discount = Discount::kLog2;                    // weight of a rank
   double empty = 1;                                       // NDCG of a query without relevant documents
+  double empty_map = 0;                                   // average precision of such a query
   ShortNdcg short_ndcg = ShortNdcg::kCut;                 // NDCG@k and DCG@k of a query with fewer than k
   ShortPrecision short_precision = ShortPrecision::kPad;  // P@k of a query with fewer than k
   Ties ties = Ties::kFile;                                // order of documents with equal scores
@@ -32,10 +33,11 @@ struct MetricPolicy {
   int decimals = 0;       // printed; 0: all
 };
 
-const std::vector<std::string>& preset_names();  // yahoo, ranklib, trec, letor3, letor4, mslr
-MetricPolicy preset(std::string_view name);      // throws InputError with the nearest name
+// yahoo, ranklib, trec, letor3, letor4, mslr, lightgbm, xgboost, xgboost- (its `ndcg@k-`), sklearn
+const std::vector<std::string>& preset_names();
+MetricPolicy preset(std::string_view name);  // throws InputError with the nearest name
 
-// The policies one by one: gain, discount, empty, short, ties, relevant-from, err-max.
+// The policies one by one: gain, discount, empty, empty-map, short, ties, relevant-from, err-max.
 const OptionTable<MetricPolicy>& policy_options();
 
 // The largest label that the policy has a gain for; a large number where there is no limit.

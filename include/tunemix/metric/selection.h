@@ -73,7 +73,7 @@ class SelectionMetric {
   std::vector<uint32_t> relevant_;  // documents with a gain
   std::vector<size_t> relevant_end_;  // of each query: where the next one's begin
   size_t k_ = 0;                      // ranks that any query has
-  double empty_ = 1;                  // of a query without relevant documents
+  double empty_ = 1;                  // of a query without relevant documents, by NDCG or MAP
   bool short_is_zero_ = false;        // NDCG@k of a query with fewer than k documents
 
   // ERR and MAP.
