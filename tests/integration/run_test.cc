@@ -1,4 +1,5 @@
 // The program end to end on tiny synthetic data: what runs, what is taken from the cache, what comes out.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <cstdlib>
