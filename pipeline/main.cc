@@ -40,7 +40,9 @@ int main(int argc, char** argv) {
   add_run_command(app, program);
   add_status_command(app, program);
   add_export_command(app, program);
+  add_export_model_command(app, program);
   add_predict_command(app, program);
+  add_serve_command(app, program);
   add_report_command(app, program);
   add_clean_command(app, program);
   add_eval_command(app, program);

@@ -3,9 +3,10 @@
 set -euo pipefail
 
 build=(g++ cmake ninja-build ccache pkg-config libeigen3-dev libnlopt-cxx-dev libnlopt-dev libyaml-cpp-dev libcli11-dev
-  libfmt-dev nlohmann-json3-dev libfast-float-dev libxxhash-dev libzstd-dev zlib1g-dev libboost-math-dev)
+  libfmt-dev nlohmann-json3-dev libfast-float-dev libxxhash-dev libzstd-dev zlib1g-dev libboost-math-dev
+  libcpp-httplib-dev)
 tests=(libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev clang clang-format clang-tidy libomp-14-dev xgboost liblinear-tools
-  slurm-wlm munge chromium python3)
+  slurm-wlm munge chromium python3 python3-xgboost)
 packages=("${build[@]}")
 [ "${1:-}" = "--tests" ] && packages+=("${tests[@]}")
 # The report's charts are built from npm packages; any npm will do.

@@ -22,7 +22,9 @@ struct Program {
 void add_run_command(CLI::App& app, Program& program);
 void add_status_command(CLI::App& app, Program& program);
 void add_export_command(CLI::App& app, Program& program);
+void add_export_model_command(CLI::App& app, Program& program);
 void add_predict_command(CLI::App& app, Program& program);
+void add_serve_command(CLI::App& app, Program& program);
 void add_report_command(CLI::App& app, Program& program);
 void add_clean_command(CLI::App& app, Program& program);
 void add_job_command(CLI::App& app, Program& program);

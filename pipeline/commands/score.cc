@@ -5,9 +5,9 @@
 #include <iterator>
 
 #include "pipeline/commands/commands.h"
+#include "pipeline/commands/model_point.h"
 #include "pipeline/commands/output_file.h"
 #include "tunemix/core/binary.h"
-#include "tunemix/core/text.h"
 #include "tunemix/data/letor_reader.h"
 #include "tunemix/learners/registry.h"
 #include "tunemix/metric/policy.h"
@@ -53,18 +53,6 @@ ScoreMatrix ranking_score(const ScoreMatrix& scores) {
     result.row(i)[0] = static_cast<float>(expected / sum);
   }
   return result;
-}
-
-// The point that is asked for: by --point, or the last.
-size_t point_number(const Model& model, const std::string& wanted) {
-  const std::vector<Point> points = model.points();
-  if (wanted.empty()) return points.size() - 1;
-  std::vector<std::string> names;
-  for (size_t p = 0; p < points.size(); ++p) {
-    if (points[p].name() == wanted) return p;
-    names.push_back(points[p].name());
-  }
-  throw_input("--point is '{}'; the model has: {}", wanted, join(names, ", "));
 }
 
 int score(const ScoreArguments& arguments, const Program& program) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <mutex>
 
 #include "calibrate/cpc.h"
 #include "calibrate/kernels.h"
@@ -135,6 +137,16 @@ ProbabilityView probability_view(const Calibrator::Map& map) {
   return {false, 0, sigmoid.a, sigmoid.b};
 }
 
+// Made once for each kind of polynomial: many calibrators have the same.
+std::span<const calibrate::Monomial> monomials_of(size_t columns, int degree) {
+  static std::mutex mutex;
+  static std::map<std::pair<size_t, int>, std::vector<calibrate::Monomial>> made;
+  const std::lock_guard lock(mutex);
+  std::vector<calibrate::Monomial>& terms = made[{columns, degree}];
+  if (terms.empty()) terms = calibrate::monomials(columns, degree);
+  return terms;
+}
+
 }  // namespace
 
 Calibrator::Calibrator(CalibrationSpec spec, size_t columns, std::vector<double> grades, Map map,
@@ -167,9 +179,10 @@ void Calibrator::apply(const ScoreMatrix& scores, std::span<float> out, const Co
     throw_input("model '{}' gives {} score columns; calibration {} was fitted on {}", scores.model(),
                 scores.columns(), spec_.name(), columns_);
   calibrate::expect_finite(scores);
-  std::vector<calibrate::Monomial> terms;
-  if (const auto* polynomial = std::get_if<PolynomialMap>(&map_))
-    terms = calibrate::monomials(columns_, polynomial->degree);
+  const auto* polynomial = std::get_if<PolynomialMap>(&map_);
+  const std::span<const calibrate::Monomial> terms = polynomial == nullptr
+                                                         ? std::span<const calibrate::Monomial>()
+                                                         : monomials_of(columns_, polynomial->degree);
   const ApplyKernels& kernels = calibrate::apply_kernels();
   parallel_blocks(context.pool(), scores.documents(), calibrate::kBlock, [&](size_t begin, size_t end) {
     const float* rows = scores.values().data() + begin * columns_;
@@ -220,6 +233,18 @@ std::vector<float> Calibrator::probabilities(const ScoreMatrix& scores, const Co
     for (size_t i = 0; i < p.size(); ++i) out[begin * columns_ + i] = static_cast<float>(p[i]);
   });
   return out;
+}
+
+std::optional<Calibrator::Linear> Calibrator::linear() const {
+  const auto* m = std::get_if<PolynomialMap>(&map_);
+  if (m == nullptr || m->degree != 1) return std::nullopt;
+  Linear result{m->intercept, std::vector<double>(columns_)};
+  for (size_t k = 0; k < columns_; ++k) {
+    if (std::isfinite(m->low[k]) || std::isfinite(m->high[k])) return std::nullopt;
+    result.weights[k] = m->coefficients[k] * m->scale[k];
+    result.constant -= result.weights[k] * m->mean[k];
+  }
+  return result;
 }
 
 // --- files

@@ -1,6 +1,7 @@
 #include "calibrate/prepared.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -113,7 +114,10 @@ void add_warnings(const CalibrationInput& input, const Prepared& p, std::vector<
 
 void expect_finite(const ScoreMatrix& scores) {
   const auto values = scores.values();
-  for (size_t i = 0; i < values.size(); ++i)
+  constexpr uint32_t kExponent = 0x7f800000;  // all set: not finite
+  uint32_t bad = 0;
+  for (const float value : values) bad |= (std::bit_cast<uint32_t>(value) & kExponent) == kExponent ? 1U : 0U;
+  for (size_t i = 0; bad != 0 && i < values.size(); ++i)
     if (!std::isfinite(values[i]))
       throw_input("score {} of document {} by model '{}' is {}; expected a finite number",
                   i % scores.columns() + 1, i / scores.columns() + 1, scores.model(), values[i]);

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "data/letor_parser.h"
 #include "data/text_source.h"
@@ -88,6 +89,34 @@ std::vector<std::string_view> split_runs(std::string_view lines) {
   return runs;
 }
 
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+
+// The qid of a line of a document; empty for other lines.
+std::string_view qid_of(std::string_view line) {
+  line = line.substr(0, line.find('#'));
+  for (int word = 0; word < 2; ++word) {
+    line.remove_prefix(std::min(line.find_first_not_of(" \t\r"), line.size()));
+    if (word == 0) line.remove_prefix(std::min(line.find_first_of(" \t\r"), line.size()));
+  }
+  if (!line.starts_with("qid:")) return {};
+  return line.substr(4, line.find_first_of(" \t\r\n", 4) - 4);
+}
+
+// Where the last query of some whole lines begins; 0 where they may all be of one.
+size_t begin_of_last_query(std::string_view text) {
+  std::string_view last;
+  size_t begin = text.size();
+  while (begin > 0) {
+    const size_t before = begin < 2 ? std::string_view::npos : text.rfind('\n', begin - 2);
+    const size_t line = before == std::string_view::npos ? 0 : before + 1;
+    const std::string_view qid = qid_of(text.substr(line, begin - 1 - line));
+    if (!qid.empty() && !last.empty() && qid != last) return begin;
+    if (!qid.empty()) last = qid;
+    begin = line;
+  }
+  return 0;
+}
+
 // LightGBM's group sizes: whole numbers, one a line.
 std::vector<size_t> read_group_sizes(const std::filesystem::path& file) {
   const std::string text = read_text_file(file);
@@ -113,7 +142,9 @@ std::vector<size_t> read_group_sizes(const std::filesystem::path& file) {
 class Assembler {
  public:
   Assembler(const LetorOptions& options, const Context& context)
-      : options_(options), context_(context), width_(options.labels_only ? 0 : options.num_features) {}
+      : options_(options),
+        context_(context),
+        width_(options.labels_only ? 0 : std::max(options.num_features, options.least_features)) {}
 
   // `group_file`: where LightGBM's group sizes may be; empty for none.
   void read(TextSource& source, const std::string& name, const std::filesystem::path& group_file,
@@ -134,7 +165,6 @@ class Assembler {
     for (std::string_view text = next(); !text.empty(); text = next()) {
       context_.check_stop();
       if (first) {
-        constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
         if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
         if (!group_file.empty() && !first_line_has_qid(text)) ids = QueryIds::kNone;
         first = false;
@@ -149,6 +179,10 @@ class Assembler {
                   ids == QueryIds::kNone ? "has group sizes, other files have qids"
                                          : "has qids, other files have group sizes");
   }
+
+  size_t rows() const { return rows_; }
+  bool grouped() const { return grouped_; }  // the rows of every query are adjacent
+  size_t widest() const { return widest_; }  // the largest feature id
 
   Dataset finish() {
     std::vector<uint32_t> order = grouped_order();
@@ -165,12 +199,7 @@ class Assembler {
                    &context_.pool());
   }
 
- private:
-  struct Segment {  // adjacent rows of one query
-    size_t query;
-    size_t rows;
-  };
-
+  // Parses whole lines, which are followed by kTextPadding bytes; `lines` counts those of the file.
   void add(std::string_view text, const std::string& name, QueryIds ids, size_t& lines) {
     const std::vector<std::string_view> texts = split_runs(text);
     if (runs_.size() < texts.size()) runs_.resize(texts.size());
@@ -185,6 +214,7 @@ class Assembler {
       lines += runs_[i].lines;
       if (!runs_[i].error.empty()) throw_input("{}:{}: {}", name, lines, runs_[i].error);
       if (!options_.labels_only) widest = std::max(widest, runs_[i].max_id);
+      widest_ = std::max(widest_, runs_[i].max_id);
       first_row.push_back(rows_ + added);
       added += runs_[i].rows;
     }
@@ -195,6 +225,12 @@ class Assembler {
     context_.pool().run(texts.size(), [&](size_t i) { place(runs_[i], first_row[i]); });
     for (size_t i = 0; i < texts.size(); ++i) append_rows(runs_[i]);
   }
+
+ private:
+  struct Segment {  // adjacent rows of one query
+    size_t query;
+    size_t rows;
+  };
 
   // Copies the rows of a run to their final place.
   void place(const LetorRun& run, size_t first_row) {
@@ -306,6 +342,7 @@ class Assembler {
   std::vector<std::string> query_ids_;
   std::unordered_map<std::string, size_t> query_of_;
   bool grouped_ = true;
+  size_t widest_ = 0;
   bool any_qids_ = false;
   bool any_groups_ = false;
 };
@@ -341,6 +378,102 @@ Dataset parse_letor(std::string_view text, std::string_view name, const LetorOpt
   Assembler assembler(options, context);
   assembler.read(source, std::string(name), {}, std::min(kBatchBytes, text.size() + 1));
   return assembler.finish();
+}
+
+struct LetorParts::Impl {
+  Impl(std::vector<std::filesystem::path> all, const LetorOptions& how, const Context& with)
+      : files(std::move(all)), options(how), context(with) {
+    if (files.empty()) throw InputError("no data files, expected at least one");
+  }
+
+  void open_next() {
+    source = open_text(files[next_file]);
+    name = files[next_file] == "-" ? "standard input" : files[next_file].string();
+    ++next_file;
+    batches = std::make_unique<LineBatches>(*source, context.pool(), kBatchBytes);
+    pending.clear();
+    lines = rows = 0;
+    first = true;
+  }
+  void close() {
+    batches.reset();
+    source.reset();
+    if (rows == 0) throw_input("{}: no documents, expected at least one line with one", name);
+  }
+
+  // More lines behind those that wait; false at the end of the file.
+  bool fill() {
+    std::string_view text;
+    try {
+      text = batches->next();
+    } catch (const LongLine&) {
+      throw_input("{}: a line is longer than {} MiB, expected one document a line", name, kMostLine >> 20);
+    }
+    if (first && text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+    first = false;
+    pending.append(text);
+    return !text.empty();
+  }
+
+  // The first `size` bytes of what waits.
+  std::optional<Dataset> parse(size_t size) {
+    std::string text(pending, 0, size);
+    pending.erase(0, size);
+    text.append(kTextPadding, '\0');
+    Assembler assembler(options, context);
+    assembler.add(std::string_view(text).substr(0, size), name, QueryIds::kRequired, lines);
+    if (assembler.rows() == 0) return std::nullopt;  // comments
+    rows += assembler.rows();
+    widest = std::max(widest, assembler.widest());
+    if (!assembler.grouped()) throw_apart("a query");
+    Dataset data = assembler.finish();
+    for (const std::string& id : data.queries().ids())
+      if (!seen.insert(id).second) throw_apart("query '" + id + "'");
+    return data;
+  }
+  [[noreturn]] void throw_apart(const std::string& query) const {
+    throw NotInParts(fmt::format(
+        "{}:{}: the rows of {} are not adjacent up to here; give --whole to read all of the data first", name,
+        lines, query));
+  }
+
+  std::vector<std::filesystem::path> files;
+  LetorOptions options;
+  const Context& context;
+  size_t next_file = 0;
+  std::unique_ptr<TextSource> source;  // null between files
+  std::unique_ptr<LineBatches> batches;
+  std::string name;
+  std::string pending;  // whole lines that are not parsed yet
+  size_t lines = 0;     // parsed, of the file
+  size_t rows = 0;
+  bool first = true;
+  size_t widest = 0;
+  std::unordered_set<std::string> seen;  // queries
+};
+
+LetorParts::LetorParts(std::vector<std::filesystem::path> files, const LetorOptions& options,
+                       const Context& context)
+    : impl_(std::make_unique<Impl>(std::move(files), options, context)) {}
+LetorParts::~LetorParts() = default;
+
+size_t LetorParts::widest() const { return impl_->widest; }
+
+std::optional<Dataset> LetorParts::next() {
+  Impl& in = *impl_;
+  for (;;) {
+    in.context.check_stop();
+    if (in.source == nullptr) {
+      if (in.next_file == in.files.size()) return std::nullopt;
+      in.open_next();
+    }
+    const bool more = in.fill();
+    const size_t size = more ? begin_of_last_query(in.pending) : in.pending.size();
+    std::optional<Dataset> data;
+    if (size > 0) data = in.parse(size);
+    if (!more) in.close();
+    if (data) return data;
+  }
 }
 
 }  // namespace tunemix

@@ -7,8 +7,8 @@
 namespace tunemix {
 namespace {
 
-// Documents that are scored at once: bounds the memory of members x documents.
-constexpr size_t kDocumentsAtOnce = 20000;
+// Documents that are scored at once: members x documents stay near the processor.
+constexpr size_t kDocumentsAtOnce = 1024;
 
 void save_info(BinaryWriter& out, const BundleInfo& info) {
   out.put(info.name);
@@ -47,8 +47,20 @@ Bundle::Bundle(BundleInfo info, std::vector<BundleModel> models, std::vector<Bun
       members_(std::move(members)),
       mixture_(std::move(mixture)) {
   require(members_.size() == mixture_.members().size(), "a bundle's members do not fit its mixture");
-  for (const BundleMember& member : members_)
-    require(member.model < models_.size(), "a member without a model");
+  work_.resize(models_.size());
+  for (size_t i = 0; i < members_.size(); ++i) {
+    require(members_[i].model < models_.size(), "a member without a model");
+    Work& work = work_[members_[i].model];
+    work.members.push_back(i);
+    work.points.push_back(members_[i].point);
+  }
+  for (Work& work : work_) {
+    std::sort(work.points.begin(), work.points.end());
+    work.points.erase(std::unique(work.points.begin(), work.points.end()), work.points.end());
+    for (const size_t i : work.members)
+      work.of_point.push_back(static_cast<size_t>(
+          std::lower_bound(work.points.begin(), work.points.end(), members_[i].point) - work.points.begin()));
+  }
 }
 
 std::vector<std::string> Bundle::external_scores() const {
@@ -76,58 +88,59 @@ std::vector<float> Bundle::predict(const Dataset& data, const Context& context,
       throw_input("the scores '{}' are {} lines of {}; expected {} lines of {}", name, it->second.documents(),
                   it->second.columns(), data.documents(), model.learned.model->columns());
   }
-  std::vector<float> scores;
+  if (data.documents() == 0) return {};
+  // Parts of whole queries; no result depends on where they end.
   const QueryIndex& queries = data.queries();
-  for (size_t first = 0; first < queries.size();) {
+  std::vector<size_t> first = {0};  // query of each part
+  for (size_t q = 1; q < queries.size(); ++q)
+    if (queries.begin(q) - queries.begin(first.back()) >= kDocumentsAtOnce) first.push_back(q);
+  first.push_back(queries.size());
+  std::vector<float> scores(data.documents());
+  std::vector<std::vector<float>> scratch(static_cast<size_t>(context.threads()));
+  context.pool().run_with_thread(first.size() - 1, [&](size_t p, int thread) {
     context.check_stop();
+    std::vector<float>& members = scratch[static_cast<size_t>(thread)];
+    if (first.size() == 2) return predict_part(data, given, members, scores, context);
     std::vector<size_t> part;
-    const size_t begin = queries.begin(first);
-    for (size_t documents = 0; first < queries.size() && (part.empty() || documents < kDocumentsAtOnce);
-         ++first) {
-      part.push_back(first);
-      documents += queries.length(first);
-    }
+    for (size_t q = first[p]; q < first[p + 1]; ++q) part.push_back(q);
+    const size_t begin = queries.begin(part.front());
+    const size_t end = queries.end(part.back());
     GivenScores given_part;
-    for (const auto& [name, all] : given)
-      given_part.emplace(name, rows_of(all, begin, queries.end(part.back())));
-    const std::vector<float> some = predict_part(data.select_queries(part), given_part, context);
-    scores.insert(scores.end(), some.begin(), some.end());
-  }
+    for (const auto& [name, all] : given) given_part.emplace(name, rows_of(all, begin, end));
+    predict_part(data.select_queries(part), given_part, members,
+                 std::span(scores).subspan(begin, end - begin), context);
+  });
   return scores;
 }
 
-std::vector<float> Bundle::predict_part(const Dataset& raw, const GivenScores& given,
-                                        const Context& context) const {
+void Bundle::predict_part(const Dataset& raw, const GivenScores& given, std::vector<float>& member_scores,
+                          std::span<float> out, const Context& context) const {
   const size_t n = raw.documents();
   std::map<Standardize, Dataset> prepared;
-  std::vector<float> member_scores(members_.size() * n);
-  for (uint32_t m = 0; m < models_.size(); ++m) {
+  member_scores.resize(std::max(member_scores.size(), members_.size() * n));
+  const auto of_member = [&](size_t member) { return std::span(member_scores).subspan(member * n, n); };
+  for (size_t m = 0; m < models_.size(); ++m) {
     const Model& model = *models_[m].learned.model;
-    std::vector<size_t> points;
-    for (const BundleMember& member : members_)
-      if (member.model == m) points.push_back(member.point);
-    std::sort(points.begin(), points.end());
-    points.erase(std::unique(points.begin(), points.end()), points.end());
+    const Work& work = work_[m];
     std::vector<ScoreMatrix> scores;
     if (const std::string name = model.external_scores(); !name.empty()) {
       scores.push_back(given.at(name));
     } else {
       const Standardize mode = models_[m].standardize;
-      auto data = prepared.find(mode);
-      if (data == prepared.end()) data = prepared.emplace(mode, standardize(raw, mode, context)).first;
-      scores = model.score(data->second, points, context);
+      const Dataset* data = &raw;
+      if (mode != Standardize::kNone) {
+        auto found = prepared.find(mode);
+        if (found == prepared.end()) found = prepared.emplace(mode, standardize(raw, mode, context)).first;
+        data = &found->second;
+      }
+      scores = model.score(*data, work.points, context);
     }
-    context.pool().run(members_.size(), [&](size_t i) {
-      if (members_[i].model != m) return;
-      const auto at = std::lower_bound(points.begin(), points.end(), members_[i].point) - points.begin();
-      members_[i].calibrator.apply(scores[static_cast<size_t>(at)],
-                                   std::span(member_scores).subspan(i * n, n), context);
+    context.pool().run(work.members.size(), [&](size_t i) {
+      members_[work.members[i]].calibrator.apply(scores[work.of_point[i]], of_member(work.members[i]),
+                                                 context);
     });
   }
-  std::vector<float> result(n);
-  mixture_.apply([&](size_t member) { return std::span(member_scores).subspan(member * n, n); },
-                 raw.queries(), result, context);
-  return result;
+  mixture_.apply(of_member, raw.queries(), out, context);
 }
 
 void Bundle::save(const std::filesystem::path& path) const {

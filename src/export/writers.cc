@@ -50,8 +50,8 @@ std::vector<uint32_t> rank_for_trec(const ScoredDocuments& d, size_t query) {
 
 // trec_eval sorts by single-precision score: each score written is below the one before, so that its order is
 // ours.
-void write_trec(Buffer& out, const ScoredDocuments& d, std::string_view tag) {
-  const std::vector<std::string> ids = document_ids(d.queries, d.names);
+void write_trec(Buffer& out, const ScoredDocuments& d, std::string_view tag, const ExportPart& part) {
+  const std::vector<std::string> ids = document_ids(d.queries, d.names, part.named);
   for (size_t q = 0; q < d.queries.size(); ++q) {
     const auto scores = scores_of(d, q);
     const std::vector<uint32_t> order = rank_for_trec(d, q);
@@ -86,9 +86,9 @@ void write_ranklib(Buffer& out, const ScoredDocuments& d) {
       print(out, "{}\t{}\t{}\n", d.queries.id(q), i, d.scores[d.queries.begin(q) + i]);
 }
 
-void write_tsv(Buffer& out, const ScoredDocuments& d) {
-  const std::vector<std::string> ids = document_ids(d.queries, d.names);
-  print(out, "qid\tdocument\trank\tscore{}\n", d.labels.empty() ? "" : "\tlabel");
+void write_tsv(Buffer& out, const ScoredDocuments& d, const ExportPart& part) {
+  const std::vector<std::string> ids = document_ids(d.queries, d.names, part.named);
+  if (part.first) print(out, "qid\tdocument\trank\tscore{}\n", d.labels.empty() ? "" : "\tlabel");
   for (size_t q = 0; q < d.queries.size(); ++q) {
     const auto scores = scores_of(d, q);
     const std::vector<uint32_t> order = rank_documents(scores);
@@ -123,24 +123,27 @@ std::vector<uint32_t> rank_documents(std::span<const float> scores) {
   return order;
 }
 
-std::vector<std::string> document_ids(const QueryIndex& queries, const NameTable& names) {
-  bool named = names.size() == queries.documents();
-  std::vector<std::string> ids(queries.documents());
-  for (size_t q = 0; named && q < queries.size(); ++q) {
+bool all_named(const QueryIndex& queries, const NameTable& names) {
+  if (names.size() != queries.documents()) return false;
+  for (size_t q = 0; q < queries.size(); ++q) {
     std::unordered_set<std::string_view> seen;
-    for (size_t i = queries.begin(q); named && i < queries.end(q); ++i) {
-      named = !names[i].empty() && seen.insert(names[i]).second;
-      ids[i] = std::string(names[i]);
-    }
+    for (size_t i = queries.begin(q); i < queries.end(q); ++i)
+      if (names[i].empty() || !seen.insert(names[i]).second) return false;
   }
-  if (named) return ids;
+  return true;
+}
+
+std::vector<std::string> document_ids(const QueryIndex& queries, const NameTable& names, bool may_be_named) {
+  const bool named = may_be_named && all_named(queries, names);
+  std::vector<std::string> ids(queries.documents());
   for (size_t q = 0; q < queries.size(); ++q)
     for (size_t i = queries.begin(q); i < queries.end(q); ++i)
-      ids[i] = fmt::format("{}-{}", queries.id(q), i - queries.begin(q));
+      ids[i] = named ? std::string(names[i]) : fmt::format("{}-{}", queries.id(q), i - queries.begin(q));
   return ids;
 }
 
-std::string export_text(ExportFormat format, const ScoredDocuments& documents, std::string_view tag) {
+std::string export_text(ExportFormat format, const ScoredDocuments& documents, std::string_view tag,
+                        const ExportPart& part) {
   require(documents.scores.size() == documents.queries.documents(), "scores do not fit the documents");
   for (const float score : documents.scores)
     if (!std::isfinite(score)) throw_input("a score is not a finite number; nothing was exported");
@@ -150,7 +153,7 @@ std::string export_text(ExportFormat format, const ScoredDocuments& documents, s
       write_yahoo(out, documents);
       break;
     case ExportFormat::kTrec:
-      write_trec(out, documents, tag);
+      write_trec(out, documents, tag, part);
       break;
     case ExportFormat::kQrels:
       write_qrels(out, documents);
@@ -162,7 +165,7 @@ std::string export_text(ExportFormat format, const ScoredDocuments& documents, s
       write_ranklib(out, documents);
       break;
     case ExportFormat::kTsv:
-      write_tsv(out, documents);
+      write_tsv(out, documents, part);
       break;
   }
   return {out.data(), out.size()};

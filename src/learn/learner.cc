@@ -9,6 +9,10 @@ std::string Point::name() const {
   return label.empty() ? fmt::format("T={}", length) : fmt::format("T={} {}", length, label);
 }
 
+PlainModel Model::plain(size_t /*point*/) const {
+  throw_input("its scores are no sums of trees or of weighted features");
+}
+
 const std::string& setting(const Settings& settings, std::string_view key) {
   for (const auto& [name, value] : settings)
     if (name == key) return value;

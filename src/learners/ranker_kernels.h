@@ -14,6 +14,8 @@ struct RankerKernels {
   double (*dot)(const double* w, const float* x, size_t n);
   // sum[j] += a x[j]
   void (*add_row)(double a, const float* x, size_t n, double* sum);
+  // sums[c] += x[0] w[0][c], then += x[1] w[1][c], ...; rows of `stride` columns, a multiple of kLanes.
+  void (*add_columns)(const float* x, size_t n, const double* w, size_t stride, double* sums);
   // The upper half of sums (d x d) += z z^T.
   void (*add_square)(const double* z, size_t d, double* sums);
   // One better document against n worse ones, n a multiple of kLanes; exps of scores, 0 in the padding. Adds

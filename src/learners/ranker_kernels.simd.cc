@@ -22,6 +22,28 @@ void add_row(double a, const float* x, size_t n, double* sum) {
   for (size_t j = 0; j < n; ++j) sum[j] += a * static_cast<double>(x[j]);
 }
 
+// G vectors of eight sums at a time, which stay in registers.
+template <size_t G>
+void add_some_columns(const float* x, size_t n, const double* w, size_t stride, double* sums) {
+  double sum[G * kLanes];
+  for (size_t k = 0; k < G * kLanes; ++k) sum[k] = sums[k];
+  for (size_t j = 0; j < n; ++j, w += stride) {
+    const auto value = static_cast<double>(x[j]);
+    for (size_t k = 0; k < G * kLanes; ++k) sum[k] += value * w[k];
+  }
+  for (size_t k = 0; k < G * kLanes; ++k) sums[k] = sum[k];
+}
+
+void add_columns(const float* x, size_t n, const double* w, size_t stride, double* sums) {
+  size_t c = 0;
+  for (; c + 3 * kLanes <= stride; c += 3 * kLanes) add_some_columns<3>(x, n, w + c, stride, sums + c);
+  if (c + 2 * kLanes <= stride) {
+    add_some_columns<2>(x, n, w + c, stride, sums + c);
+    c += 2 * kLanes;
+  }
+  if (c < stride) add_some_columns<1>(x, n, w + c, stride, sums + c);
+}
+
 void add_square(const double* z, size_t d, double* sums) {
   for (size_t j = 0; j < d; ++j) {
     const double a = z[j];
@@ -62,6 +84,7 @@ double fidelity_pairs(double mine, const double* others, size_t n, double* weigh
 
 }  // namespace
 
-const RankerKernels ranker_kernels_table = {dot, add_row, add_square, logistic_pairs, fidelity_pairs};
+const RankerKernels ranker_kernels_table = {dot,        add_row,        add_columns,
+                                            add_square, logistic_pairs, fidelity_pairs};
 
 }  // namespace tunemix::TUNEMIX_SET

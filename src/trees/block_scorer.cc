@@ -63,6 +63,19 @@ BlockScorer::BlockScorer(const BinCuts& cuts, std::span<const BoostRound> rounds
   }
 }
 
+void BlockScorer::keep_tables(double shrinkage, size_t labels) {
+  const size_t stride = padded_labels(labels);
+  size_t size = 0;
+  for (const BoostRound& round : rounds_) {
+    first_kept_.push_back(size);
+    size += round.leaves() * stride;
+  }
+  kept_tables_.resize(size);
+  for (size_t t = 0; t < rounds_.size(); ++t)
+    fill_table(rounds_[t], static_cast<float>(shrinkage * rounds_[t].alpha), labels, stride,
+               kept_tables_.data() + first_kept_[t]);
+}
+
 void BlockScorer::fill(const Dataset& data, size_t begin, size_t count, int8_t* columns) const {
   const BinKernels& kernels = bin_kernels();
   const float* rows = data.row(begin).data();
@@ -94,10 +107,15 @@ void BlockScorer::leaves(size_t t, const int8_t* columns, uint8_t* leaf) const {
 void BlockScorer::add_votes(size_t t, size_t count, double shrinkage, size_t labels, const uint8_t* leaf,
                             size_t documents, AlignedVector<float>& tables, float* scores) const {
   const size_t stride = padded_labels(labels);
+  const float* table_of[kRoundsTogether];
+  if (!first_kept_.empty()) {
+    for (size_t r = 0; r < count; ++r) table_of[r] = kept_tables_.data() + first_kept_[t + r];
+    scorer_kernels().add_votes(stride, count, table_of, leaf, documents, scores);
+    return;
+  }
   size_t leaves = 0;
   for (size_t r = 0; r < count; ++r) leaves += rounds_[t + r].leaves();
   if (tables.size() < leaves * stride) tables.resize(leaves * stride);
-  const float* table_of[kRoundsTogether];
   float* table = tables.data();
   for (size_t r = 0; r < count; ++r) {
     const BoostRound& round = rounds_[t + r];
@@ -112,11 +130,17 @@ void add_scores(const BinCuts& cuts, std::span<const BoostRound> rounds, double 
                 const Dataset& data, const ScoreMatrix* start, std::span<const int> checkpoints,
                 std::span<ScoreMatrix> out, const Context& context) {
   if (checkpoints.empty()) return;
+  const BlockScorer scorer(cuts, rounds.first(static_cast<size_t>(checkpoints.back())));
+  add_scores(scorer, shrinkage, data, start, checkpoints, out, context);
+}
+
+void add_scores(const BlockScorer& scorer, double shrinkage, const Dataset& data, const ScoreMatrix* start,
+                std::span<const int> checkpoints, std::span<ScoreMatrix> out, const Context& context) {
+  if (checkpoints.empty()) return;
   constexpr size_t kBlock = BlockScorer::kBlock;
   constexpr size_t kBlocks = 8;  // that get their votes from the same tables
   const size_t labels = out[0].columns();
   const size_t stride = padded_labels(labels);
-  const BlockScorer scorer(cuts, rounds.first(static_cast<size_t>(checkpoints.back())));
   struct Scratch {
     AlignedVector<int8_t> columns;
     AlignedVector<float> tables;

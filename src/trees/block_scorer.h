@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -27,13 +29,15 @@ class BlockScorer {
 
   // Bytes of the columns, which begin at a cache line.
   size_t columns_size() const { return features_.size() * kBlock; }
+  // Makes the votes' tables of all rounds at once, for scoring few documents many times.
+  void keep_tables(double shrinkage, size_t labels);
   // The bins of documents begin..begin+count, count <= kBlock, in the features that the rounds use.
   void fill(const Dataset& data, size_t begin, size_t count, int8_t* columns) const;
   void fill(const BinnedDataset& data, size_t begin, size_t count, int8_t* columns) const;
   // The leaf of each document of the block in round t; `leaf` is aligned as vectors are.
   void leaves(size_t t, const int8_t* columns, uint8_t* leaf) const;
   // scores[documents][padded_labels(labels)] += nu * h of rounds t..t+count; leaf[r * documents + i] is that
-  // of document i in round t + r. `tables` is scratch.
+  // of document i in round t + r. `tables` is scratch, not needed where tables are kept.
   void add_votes(size_t t, size_t count, double shrinkage, size_t labels, const uint8_t* leaf,
                  size_t documents, AlignedVector<float>& tables, float* scores) const;
 
@@ -44,6 +48,31 @@ class BlockScorer {
   std::vector<SearchTable> tables_;  // of their thresholds
   std::vector<Step> steps_;          // the cuts of all rounds
   std::vector<size_t> first_step_;   // of each round
+  AlignedVector<float> kept_tables_;
+  std::vector<size_t> first_kept_;  // of each round; empty: no tables are kept
+};
+
+// The scorer of a model, which is made when it first scores; a copy of the model makes its own.
+class KeptScorer {
+ public:
+  KeptScorer() = default;
+  KeptScorer(const KeptScorer& /*other*/) {}
+  KeptScorer& operator=(const KeptScorer& /*other*/) {
+    scorer_.reset();
+    return *this;
+  }
+
+  // The rounds and cuts are those of the model, the same at every call.
+  template <typename Make>
+  const BlockScorer& get(Make make) const {
+    const std::lock_guard lock(mutex_);
+    if (scorer_ == nullptr) scorer_ = std::make_unique<const BlockScorer>(make());
+    return *scorer_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  mutable std::unique_ptr<const BlockScorer> scorer_;
 };
 
 // Scores the documents of `data`, from those of `start` (null: from 0) on; out[c] are the scores after the
@@ -51,5 +80,8 @@ class BlockScorer {
 void add_scores(const BinCuts& cuts, std::span<const BoostRound> rounds, double shrinkage,
                 const Dataset& data, const ScoreMatrix* start, std::span<const int> checkpoints,
                 std::span<ScoreMatrix> out, const Context& context);
+// The same by a scorer of these rounds, or of more.
+void add_scores(const BlockScorer& scorer, double shrinkage, const Dataset& data, const ScoreMatrix* start,
+                std::span<const int> checkpoints, std::span<ScoreMatrix> out, const Context& context);
 
 }  // namespace tunemix::trees

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
@@ -84,6 +85,13 @@ class Calibrator {
   void probabilities(std::span<const float> row, std::span<double> out) const;
   // CPC only: documents x K, row by row.
   std::vector<float> probabilities(const ScoreMatrix& scores, const Context& context) const;
+
+  // The score as a weighted sum of the columns, where it is one for all scores.
+  struct Linear {
+    double constant = 0;
+    std::vector<double> weights;  // of the columns
+  };
+  std::optional<Linear> linear() const;
 
   const CalibrationSpec& spec() const { return spec_; }
   const FitReport& report() const { return report_; }

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,6 +17,7 @@ namespace tunemix {
 
 struct LetorOptions {
   size_t num_features = 0;         // 0: the largest feature id seen; else ids above it are an error
+  size_t least_features = 0;       // data of fewer features gets so many, the last ones 0
   size_t max_feature_id = 100000;  // a larger id is refused as absurd, in any case
   int num_labels = 0;              // 0: any label from 0 to max_label; else labels are 0..num_labels-1
   int max_label = 31;
@@ -31,6 +34,31 @@ Dataset read_letor(const std::filesystem::path& file, const LetorOptions& option
 // The same from text in memory; `name` stands for the file in messages.
 Dataset parse_letor(std::string_view text, std::string_view name, const LetorOptions& options,
                     const Context& context);
+
+// The data can only be read as a whole.
+class NotInParts : public InputError {
+ public:
+  using InputError::InputError;
+};
+
+// Reads the same files part by part, so that data of any size takes little memory.
+class LetorParts {
+ public:
+  LetorParts(std::vector<std::filesystem::path> files, const LetorOptions& options, const Context& context);
+  ~LetorParts();
+  LetorParts(const LetorParts&) = delete;
+  LetorParts& operator=(const LetorParts&) = delete;
+
+  // The next whole queries, some megabytes of text; nothing at the end. Throws NotInParts where the rows of a
+  // query are not adjacent.
+  std::optional<Dataset> next();
+  // The largest feature id so far.
+  size_t widest() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
 
 // LightGBM's `FILE.query` of a data file, also beside a compressed file under the name of the plain one;
 // empty if there is none. It belongs to the data.

@@ -50,6 +50,7 @@ class Bundle {
 
   const BundleInfo& info() const { return info_; }
   const std::vector<BundleModel>& models() const { return models_; }
+  const std::vector<BundleMember>& members() const { return members_; }
   const Mixture& mixture() const { return mixture_; }
 
   // The members whose scores have to be given, by name.
@@ -63,13 +64,20 @@ class Bundle {
   static Bundle load(const std::filesystem::path& path, const Registry& registry);
 
  private:
-  std::vector<float> predict_part(const Dataset& data, const GivenScores& given,
-                                  const Context& context) const;
+  // What is computed for each model: the points that members need, and those members.
+  struct Work {
+    std::vector<size_t> points;
+    std::vector<size_t> members;
+    std::vector<size_t> of_point;  // of each of the members, in `points`
+  };
+  void predict_part(const Dataset& data, const GivenScores& given, std::vector<float>& member_scores,
+                    std::span<float> out, const Context& context) const;
 
   BundleInfo info_;
   std::vector<BundleModel> models_;
   std::vector<BundleMember> members_;
   Mixture mixture_;
+  std::vector<Work> work_;  // of every model
 };
 
 // The description of a bundle without its models.

@@ -32,8 +32,18 @@ struct ScoredDocuments {
 std::vector<uint32_t> rank_documents(std::span<const float> scores);
 
 // The names of the documents where each has one that is unique within its query, else `qid-number` for all.
-std::vector<std::string> document_ids(const QueryIndex& queries, const NameTable& names);
+std::vector<std::string> document_ids(const QueryIndex& queries, const NameTable& names,
+                                      bool may_be_named = true);
 
-std::string export_text(ExportFormat format, const ScoredDocuments& documents, std::string_view tag);
+// Of documents that are written part by part.
+struct ExportPart {
+  bool first = true;  // what stands before the first document is written
+  bool named = true;  // documents may go by their names
+};
+// Whether each document has a name that is unique within its query.
+bool all_named(const QueryIndex& queries, const NameTable& names);
+
+std::string export_text(ExportFormat format, const ScoredDocuments& documents, std::string_view tag,
+                        const ExportPart& part = {});
 
 }  // namespace tunemix

@@ -19,6 +19,7 @@
 #include "tunemix/core/options.h"
 #include "tunemix/data/dataset.h"
 #include "tunemix/data/score_matrix.h"
+#include "tunemix/learn/plain_model.h"
 #include "tunemix/learn/training_data.h"
 
 namespace tunemix {
@@ -75,6 +76,9 @@ class Model {
   virtual std::vector<FeatureShares> attention() const { return {}; }
   // Not empty: the model is a name for scores from elsewhere, which have to be given for new documents.
   virtual std::string external_scores() const { return {}; }
+  // The scores of a point in plain terms, for other programs. Throws InputError with the reason where they
+  // are something else.
+  virtual PlainModel plain(size_t point) const;
 
   virtual void save(BinaryWriter& out) const = 0;
 };

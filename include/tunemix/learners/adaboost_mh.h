@@ -13,6 +13,7 @@
 #include "tunemix/data/binning.h"
 #include "tunemix/data/dataset.h"
 #include "tunemix/data/score_matrix.h"
+#include "tunemix/learn/plain_model.h"
 #include "tunemix/learn/training_data.h"
 #include "tunemix/trees/bandit.h"
 #include "tunemix/trees/round.h"
@@ -60,6 +61,8 @@ class AdaBoostModel {
   size_t labels() const { return labels_; }
   int rounds() const { return static_cast<int>(rounds_.size()); }
   const BoostRound& round(int t) const { return rounds_[t]; }
+  std::span<const BoostRound> all_rounds() const { return rounds_; }
+  const BinCuts& cuts() const { return cuts_; }
   float threshold(const Cut& cut) const { return cuts_.thresholds(cut.feature)[cut.bin]; }
   bool finished_early() const { return finished_; }  // no learner had an edge above the floor
   const std::string& id() const { return id_; }  // of the run: its options but `iterations`, data and seed
@@ -75,6 +78,9 @@ class AdaBoostModel {
   // The same after each of several ascending numbers of rounds, in one pass.
   std::vector<ScoreMatrix> score(const Dataset& data, std::span<const int> checkpoints,
                                  const Context& context) const;
+
+  // f_l in plain terms.
+  PlainModel plain(int rounds) const;
 
   // The model of the first rounds alone: the same bytes however many rounds were trained.
   AdaBoostModel first_rounds(int count) const;

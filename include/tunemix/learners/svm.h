@@ -15,6 +15,7 @@
 #include "tunemix/core/options.h"
 #include "tunemix/data/dataset.h"
 #include "tunemix/data/score_matrix.h"
+#include "tunemix/learn/plain_model.h"
 
 namespace tunemix {
 
@@ -64,6 +65,9 @@ class SvmModel {
 
   // f_l(x) = m_l.x of every document; InputError where the number of features differs.
   ScoreMatrix score(const Dataset& data, const Context& context) const;
+  PlainModel plain() const;
+  // (features + 1) x labels weights of raw features: the scaling is folded into them.
+  std::vector<double> folded() const;
 
   void save(BinaryWriter& out) const;
   static SvmModel load(BinaryReader& in);

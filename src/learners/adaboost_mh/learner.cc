@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "learners/adaboost_mh/run.h"
+#include "trees/block_scorer.h"
 #include "tunemix/core/timer.h"
 #include "tunemix/learners/adaboost_mh.h"
 
@@ -34,7 +36,16 @@ class LearnedAdaBoost final : public Model {
     std::vector<int> distinct = rounds;
     std::sort(distinct.begin(), distinct.end());
     distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
-    const std::vector<ScoreMatrix> scores = model_.score(data, distinct, context);
+    trees::expect_features(data, features());
+    std::vector<ScoreMatrix> scores(
+        distinct.size(), ScoreMatrix(data.documents(), columns(), data.fingerprint(), model_.id()));
+    const trees::BlockScorer& scorer = scorer_.get([&] {
+      trees::BlockScorer made(model_.cuts(), model_.all_rounds());
+      made.keep_tables(model_.options().shrinkage, model_.labels());
+      return made;
+    });
+    trees::add_scores(scorer, model_.options().shrinkage, data, nullptr, distinct, scores, context);
+    if (distinct == rounds) return scores;
     std::vector<ScoreMatrix> result;
     for (const int count : rounds)
       result.push_back(scores[static_cast<size_t>(std::lower_bound(distinct.begin(), distinct.end(), count) -
@@ -98,6 +109,8 @@ class LearnedAdaBoost final : public Model {
     return result;
   }
 
+  PlainModel plain(size_t point) const override { return model_.plain(rounds_of(point)); }
+
   void save(BinaryWriter& out) const override {
     model_.save(out);
     out.put(lengths_);
@@ -110,6 +123,7 @@ class LearnedAdaBoost final : public Model {
 
   AdaBoostModel model_;
   std::vector<int64_t> lengths_;
+  trees::KeptScorer scorer_;
 };
 
 class AdaBoostRun final : public Trainer {

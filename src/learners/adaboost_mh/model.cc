@@ -5,6 +5,7 @@
 #include "learners/adaboost_mh/round_learner.h"
 #include "learners/adaboost_mh/run.h"
 #include "trees/block_scorer.h"
+#include "trees/plain_tree.h"
 #include "tunemix/learners/adaboost_mh.h"
 
 namespace tunemix {
@@ -178,6 +179,25 @@ std::vector<ScoreMatrix> AdaBoostModel::score(const Dataset& data, std::span<con
                                ScoreMatrix(data.documents(), labels_, data.fingerprint(), id_));
   trees::add_scores(cuts_, rounds_, options_.shrinkage, data, nullptr, checkpoints, out, context);
   return out;
+}
+
+PlainModel AdaBoostModel::plain(int rounds) const {
+  PlainModel plain;
+  plain.features = features();
+  plain.columns = labels_;
+  plain.start.assign(labels_, 0.0);
+  for (int t = 0; t < rounds; ++t) {
+    const BoostRound& round = rounds_[t];
+    PlainTree tree = trees::plain_tree(round, cuts_);
+    const auto step = static_cast<float>(options_.shrinkage * round.alpha);
+    for (size_t leaf = 0; leaf < round.leaves(); ++leaf)
+      for (size_t l = 0; l < labels_; ++l)
+        tree.values.push_back(!round.values.empty()               ? step * round.values[leaf * labels_ + l]
+                              : (round.votes[leaf] >> l & 1) != 0 ? step
+                                                                  : -step);
+    plain.trees.push_back(std::move(tree));
+  }
+  return plain;
 }
 
 void AdaBoostModel::save(BinaryWriter& out) const {

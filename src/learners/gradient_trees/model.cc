@@ -6,6 +6,7 @@
 
 #include "learners/gradient_trees/scorer.h"
 #include "learners/gradient_trees/tree_io.h"
+#include "trees/plain_tree.h"
 #include "tunemix/core/hash.h"
 
 namespace tunemix::trees {
@@ -49,7 +50,8 @@ std::vector<ScoreMatrix> TreeModel::score(const Dataset& data, std::span<const s
   std::vector<size_t> stops;
   for (const size_t p : by_rounds) stops.push_back(rounds(points[p]) * columns);
   score_blocks(
-      parts_.cuts, parts_.trees, columns, data, stops, context,
+      scorer_.get([&] { return BlockScorer(parts_.cuts, parts_.trees); }), parts_.trees, columns, data, stops,
+      context,
       [&](size_t, size_t, float* sums) {
         if (!parts_.average) std::fill_n(sums, columns * kBlock, parts_.start);
       },
@@ -109,6 +111,24 @@ std::vector<double> TreeModel::importance() const {
   if (sum <= 0) return {};
   for (double& share : gain) share /= sum;
   return gain;
+}
+
+PlainModel TreeModel::plain(size_t point) const {
+  const size_t trees = rounds(point) * parts_.columns;
+  PlainModel plain;
+  plain.features = features();
+  plain.columns = parts_.columns;
+  plain.start.assign(parts_.columns, parts_.start);
+  for (size_t t = 0; t < trees; ++t) {
+    PlainTree tree = plain_tree(parts_.trees[t], parts_.cuts);
+    tree.values.assign(parts_.trees[t].values.size() * parts_.columns, 0.0);
+    for (size_t leaf = 0; leaf < parts_.trees[t].values.size(); ++leaf)
+      tree.values[leaf * parts_.columns + t % parts_.columns] =
+          static_cast<double>(parts_.trees[t].values[leaf]) /
+          (parts_.average ? static_cast<double>(trees) : 1.0);
+    plain.trees.push_back(std::move(tree));
+  }
+  return plain;
 }
 
 void TreeModel::save(BinaryWriter& out) const {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "trees/block_scorer.h"
 #include "tunemix/data/binning.h"
 #include "tunemix/learn/learner.h"
 #include "tunemix/trees/round.h"
@@ -42,6 +43,7 @@ class TreeModel final : public Model {
   Facts facts() const override;
   std::vector<double> importance() const override;  // by gain
   std::vector<FeatureShares> attention() const override { return parts_.attention; }
+  PlainModel plain(size_t point) const override;
   void save(BinaryWriter& out) const override;
   static std::unique_ptr<Model> load(BinaryReader& in);
 
@@ -52,6 +54,7 @@ class TreeModel final : public Model {
  private:
   TreeModelParts parts_;
   std::string id_;
+  KeptScorer scorer_;
 };
 
 }  // namespace tunemix::trees

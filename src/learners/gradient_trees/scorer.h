@@ -11,16 +11,16 @@
 
 namespace tunemix::trees {
 
-// For every block of documents of `data` (a Dataset, or a BinnedDataset with the same cuts): calls
-// begin_block(first, count, sums), then for each of `stops` (ascending numbers of trees) visit(stop number,
-// first, count, sums) once those trees are added. sums[column * BlockScorer::kBlock + i] is that of document
-// first + i.
+// `scorer`: of these trees. For every block of documents of `data` (a Dataset, or a BinnedDataset with the
+// same cuts): calls begin_block(first, count, sums), then for each of `stops` (ascending numbers of trees)
+// visit(stop number, first, count, sums) once those trees are added. sums[column * BlockScorer::kBlock + i]
+// is that of document first + i.
 template <typename Data, typename Begin, typename Visit>
-void score_blocks(const BinCuts& cuts, std::span<const BoostRound> trees, size_t columns, const Data& data,
-                  std::span<const size_t> stops, const Context& context, Begin begin_block, Visit visit) {
+void score_blocks(const BlockScorer& scorer, std::span<const BoostRound> trees, size_t columns,
+                  const Data& data, std::span<const size_t> stops, const Context& context, Begin begin_block,
+                  Visit visit) {
   if (stops.empty()) return;
   constexpr size_t kBlock = BlockScorer::kBlock;
-  const BlockScorer scorer(cuts, trees.first(stops.back()));
   const ValueKernels& kernels = value_kernels();
   struct Scratch {
     AlignedVector<int8_t> bins;
@@ -54,7 +54,7 @@ void add_trees(const BinCuts& cuts, std::span<const BoostRound> trees, const Dat
   constexpr size_t kBlock = BlockScorer::kBlock;
   const size_t stops[1] = {trees.size()};
   score_blocks(
-      cuts, trees, scores.size(), data, stops, context,
+      BlockScorer(cuts, trees), trees, scores.size(), data, stops, context,
       [&](size_t first, size_t count, float* sums) {
         for (size_t c = 0; c < scores.size(); ++c) std::copy_n(&scores[c][first], count, sums + c * kBlock);
       },

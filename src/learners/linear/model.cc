@@ -130,6 +130,16 @@ std::vector<double> LinearModel::importance() const {
   return shares;
 }
 
+PlainModel LinearModel::plain(size_t point) const {
+  if (shape_.hidden > 0) throw_input("its scores come from a network of {} hidden units", shape_.hidden);
+  const std::vector<double> unscaled = unscale(shape_, scaling_, solutions_.at(point).parameters);
+  PlainModel plain;
+  plain.features = features();
+  plain.start = {unscaled[shape_.intercepts()]};
+  plain.weights.assign(unscaled.begin(), unscaled.begin() + static_cast<std::ptrdiff_t>(features()));
+  return plain;
+}
+
 void LinearModel::save(BinaryWriter& out) const {
   out.put(std::string_view(type_));
   out.put<uint64_t>(shape_.features);

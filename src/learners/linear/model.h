@@ -45,6 +45,7 @@ class LinearModel : public Model {
   std::unique_ptr<Model> keep(std::span<const size_t> points) const override;
   Facts facts() const override;
   std::vector<double> importance() const override;
+  PlainModel plain(size_t point) const override;
   void save(BinaryWriter& out) const override;
   static std::unique_ptr<Model> load(BinaryReader& in);
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "learners/svm/packed.h"
 #include "tunemix/learners/svm.h"
 
 namespace tunemix {
@@ -88,17 +89,9 @@ double least_useful_path_start(const Dataset& data, const SvmOptions& options, c
 
 class LearnedSvm final : public Model {
  public:
-  explicit LearnedSvm(std::vector<std::pair<std::string, SvmModel>> models) : models_(std::move(models)) {}
-  explicit LearnedSvm(BinaryReader& in) {
-    const size_t count = in.get_count(1);
-    if (count == 0) in.fail("it has no points");
-    for (size_t p = 0; p < count; ++p) {
-      std::string name = in.get_string();
-      models_.emplace_back(std::move(name), SvmModel::load(in));
-      if (models_[p].second.features() != features() || models_[p].second.labels() != columns())
-        in.fail("its points differ in features or labels");
-    }
-  }
+  explicit LearnedSvm(std::vector<std::pair<std::string, SvmModel>> models)
+      : models_(std::move(models)), packed_(pack(models_)) {}
+  explicit LearnedSvm(BinaryReader& in) : LearnedSvm(read(in)) {}
 
   size_t features() const override { return models_[0].second.features(); }
   size_t columns() const override { return models_[0].second.labels(); }
@@ -110,7 +103,16 @@ class LearnedSvm final : public Model {
   std::vector<ScoreMatrix> score(const Dataset& data, std::span<const size_t> points,
                                  const Context& context) const override {
     std::vector<ScoreMatrix> scores;
-    for (const size_t point : points) scores.push_back(models_.at(point).second.score(data, context));
+    if (data.features() != features())
+      throw_input("the data has {} features; the SVM model {} expects {}", data.features(),
+                  models_[0].second.id(), features());
+    for (const size_t point : points)
+      scores.emplace_back(data.documents(), columns(), data.fingerprint(), models_.at(point).second.id());
+    std::vector<ScoreMatrix*> to(models_.size(), nullptr);
+    for (size_t p = 0; p < points.size(); ++p) to[points[p]] = &scores[p];
+    packed_.score(data, to, context);
+    for (size_t p = 0; p < points.size(); ++p)  // a point that was asked for twice
+      if (to[points[p]] != &scores[p]) scores[p] = *to[points[p]];
     return scores;
   }
   std::unique_ptr<Model> keep(std::span<const size_t> points) const override {
@@ -137,6 +139,8 @@ class LearnedSvm final : public Model {
     return facts;
   }
 
+  PlainModel plain(size_t point) const override { return models_.at(point).second.plain(); }
+
   void save(BinaryWriter& out) const override {
     out.put<uint64_t>(models_.size());
     for (const auto& [name, model] : models_) {
@@ -146,7 +150,27 @@ class LearnedSvm final : public Model {
   }
 
  private:
+  static std::vector<std::pair<std::string, SvmModel>> read(BinaryReader& in) {
+    const size_t count = in.get_count(1);
+    if (count == 0) in.fail("it has no points");
+    std::vector<std::pair<std::string, SvmModel>> models;
+    for (size_t p = 0; p < count; ++p) {
+      std::string name = in.get_string();
+      models.emplace_back(std::move(name), SvmModel::load(in));
+      if (models[p].second.features() != models[0].second.features() ||
+          models[p].second.labels() != models[0].second.labels())
+        in.fail("its points differ in features or labels");
+    }
+    return models;
+  }
+  static PackedSvms pack(const std::vector<std::pair<std::string, SvmModel>>& models) {
+    std::vector<const SvmModel*> all;
+    for (const auto& [name, model] : models) all.push_back(&model);
+    return PackedSvms(all);
+  }
+
   std::vector<std::pair<std::string, SvmModel>> models_;  // by the label of their point
+  PackedSvms packed_;
 };
 
 class SvmRun final : public Trainer {

@@ -2,14 +2,13 @@
 #include <cmath>
 #include <limits>
 
+#include "learners/svm/packed.h"
 #include "tunemix/core/binary.h"
 #include "tunemix/core/hash.h"
 #include "tunemix/learners/svm.h"
 
 namespace tunemix {
 namespace {
-
-constexpr size_t kBlock = 4096;
 
 bool all_finite(std::span<const double> values) {
   return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
@@ -87,10 +86,7 @@ SvmModel::SvmModel(FeatureScaling scaling, size_t labels, std::vector<double> we
   id_ = "svm-" + hasher.digest().hex().substr(0, 16);
 }
 
-ScoreMatrix SvmModel::score(const Dataset& data, const Context& context) const {
-  if (data.features() != features())
-    throw_input("the data has {} features; the SVM model {} expects {}", data.features(), id_, features());
-  // The scaling is folded into the weights.
+std::vector<double> SvmModel::folded() const {
   const size_t K = labels_;
   std::vector<double> folded((features() + 1) * K);
   std::copy_n(weights_.end() - static_cast<std::ptrdiff_t>(K), K,
@@ -100,18 +96,27 @@ ScoreMatrix SvmModel::score(const Dataset& data, const Context& context) const {
       folded[j * K + l] = weights_[j * K + l] * scaling_.factor[j];
       folded[features() * K + l] -= folded[j * K + l] * scaling_.shift[j];
     }
-  ScoreMatrix scores(data.documents(), K, data.fingerprint(), id_);
-  parallel_blocks(context.pool(), data.documents(), kBlock, [&](size_t begin, size_t end) {
-    std::vector<double> sum(K);
-    for (size_t i = begin; i < end; ++i) {
-      std::copy_n(folded.end() - static_cast<std::ptrdiff_t>(K), K, sum.begin());
-      const std::span<const float> row = data.row(i);
-      for (size_t j = 0; j < row.size(); ++j)
-        for (size_t l = 0; l < K; ++l) sum[l] += static_cast<double>(row[j]) * folded[j * K + l];
-      std::transform(sum.begin(), sum.end(), scores.row(i).begin(),
-                     [](double s) { return static_cast<float>(s); });
-    }
-  });
+  return folded;
+}
+
+PlainModel SvmModel::plain() const {
+  const std::vector<double> weights = folded();
+  const auto intercepts = weights.end() - static_cast<std::ptrdiff_t>(labels_);
+  PlainModel plain;
+  plain.features = features();
+  plain.columns = labels_;
+  plain.weights.assign(weights.begin(), intercepts);
+  plain.start.assign(intercepts, weights.end());
+  return plain;
+}
+
+ScoreMatrix SvmModel::score(const Dataset& data, const Context& context) const {
+  if (data.features() != features())
+    throw_input("the data has {} features; the SVM model {} expects {}", data.features(), id_, features());
+  ScoreMatrix scores(data.documents(), labels_, data.fingerprint(), id_);
+  const SvmModel* const self[] = {this};
+  ScoreMatrix* const to[] = {&scores};
+  PackedSvms(self).score(data, to, context);
   return scores;
 }
 

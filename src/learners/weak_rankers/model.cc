@@ -105,6 +105,26 @@ std::vector<double> WeakRankerModel::importance() const {
   return shares;
 }
 
+PlainModel WeakRankerModel::plain(size_t point) const {
+  PlainModel plain;
+  plain.features = features_;
+  plain.start = {0.0};
+  for (size_t t = 0; t < rounds(point); ++t) {
+    const WeakRanker& ranker = rankers_[t];
+    if (ranker.scale != 0) {
+      plain.weights.resize(features_, 0.0);
+      plain.weights[ranker.feature] += ranker.weight * ranker.scale;
+    } else if (std::isfinite(ranker.threshold)) {
+      PlainTree& step = plain.trees.emplace_back();
+      step.nodes = {{ranker.feature, ranker.threshold, 1, 2, 0}, {0, 0, -1, -1, 0}, {0, 0, -1, -1, 1}};
+      step.values = {0.0, ranker.weight};
+    } else if (ranker.threshold < 0) {
+      plain.start[0] += ranker.weight;  // every value is above
+    }
+  }
+  return plain;
+}
+
 void WeakRankerModel::save(BinaryWriter& out) const {
   out.put(std::string_view(type_));
   out.put<uint64_t>(features_);

@@ -42,6 +42,7 @@ class WeakRankerModel : public Model {
   std::unique_ptr<Model> keep(std::span<const size_t> points) const override;
   Facts facts() const override;
   std::vector<double> importance() const override;
+  PlainModel plain(size_t point) const override;
   void save(BinaryWriter& out) const override;
   static std::unique_ptr<Model> load(BinaryReader& in);
 

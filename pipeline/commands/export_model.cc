@@ -1,0 +1,84 @@
+#include <iostream>
+
+#include "pipeline/commands/commands.h"
+#include "pipeline/commands/model_point.h"
+#include "pipeline/commands/output_file.h"
+#include "tunemix/core/binary.h"
+#include "tunemix/core/text.h"
+#include "tunemix/export/model_export.h"
+#include "tunemix/learners/registry.h"
+
+namespace tunemix {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ExportModelCommand {
+  fs::path model;
+  std::string format;
+  fs::path out = "-";
+  std::string point;
+  std::string name;
+  bool without_constant = false;
+};
+
+PlainModel plain_model_of(const ExportModelCommand& command) {
+  const std::string kind = read_artifact(command.model).kind;
+  if (kind == Bundle::kKind) {
+    if (!command.point.empty()) throw_input("--point is for a model of `train`, and this is a bundle");
+    return plain_ranker(Bundle::load(command.model, registry()));
+  }
+  if (kind != LearnedModel::kKind) throw_input("it is a {}; expected a model or a bundle", kind);
+  const LearnedModel learned = LearnedModel::load(command.model, registry());
+  return plain_ranker(*learned.model, point_number(*learned.model, command.point));
+}
+
+int export_model(const ExportModelCommand& command, const Program& program) {
+  const ModelFormat format = parse_model_format(command.format);
+  expect_no_input(command.out, {command.model});
+  ModelExport options;
+  options.name = command.name.empty() ? command.model.stem().string() : command.name;
+  options.without_constant = command.without_constant;
+  ExportedModel exported;
+  try {
+    exported = export_model(format, plain_model_of(command), options);
+  } catch (const InputError& error) {
+    throw_input("{} cannot be exported: {}", command.model.string(), error.what());
+  }
+  write_output(command.out, exported.text);
+  if (!program.quiet)
+    for (const std::string& note : exported.notes) std::cerr << "note: " << note << '\n';
+  return 0;
+}
+
+}  // namespace
+
+void add_export_model_command(CLI::App& app, Program& program) {
+  CLI::App* command =
+      app.add_subcommand("export-model", "Write a model for XGBoost, RankLib, Solr or Elasticsearch");
+  const auto options = std::make_shared<ExportModelCommand>();
+  command->add_option("model", options->model, "Model of `train`, or bundle")->required();
+  command->add_option("--format", options->format, join(model_format_names(), ", "))->required();
+  command->add_option("--out", options->out, "File to write, - for stdout")->capture_default_str();
+  command->add_option("--point", options->point,
+                      "One of a model's points, as `inspect` lists them: T=100, C=0.1 (default: the last)");
+  command->add_option("--name", options->name,
+                      "Name of the model in Solr or Elasticsearch (default: that of the file)");
+  command->add_flag("--without-constant", options->without_constant,
+                    "Leave out the constant of a linear model where the format has no place for it");
+  command->add_flag("--quiet", program.quiet, "No notes on stderr");
+  command->footer(
+      "The exported model gives the same scores, or the export is refused with the reason. What can be "
+      "exported:\n"
+      "sums and averages of trees (products of stumps are expanded), linear models, and bundles of such with "
+      "linear\n"
+      "calibrations (rbc.linear) and normalize: none. Anything else can be distilled first.\n"
+      "Example:\n"
+      "  tunemix train --learner lambdamart --data train.txt --model m.tmx\n"
+      "  tunemix export-model m.tmx --format solr --out m.json");
+  command->callback([options, &program] {
+    program.action = [options, &program] { return export_model(*options, program); };
+  });
+}
+
+}  // namespace tunemix

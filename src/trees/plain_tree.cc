@@ -1,0 +1,76 @@
+#include "trees/plain_tree.h"
+
+#include <algorithm>
+
+#include "tunemix/core/error.h"
+
+namespace tunemix::trees {
+namespace {
+
+float threshold_of(const Cut& cut, const BinCuts& cuts) { return cuts.thresholds(cut.feature)[cut.bin]; }
+
+// Expands a product cut by cut. A cut that the path has decided already needs no node.
+class ProductExpander {
+ public:
+  ProductExpander(const BoostRound& round, const BinCuts& cuts, PlainTree& tree)
+      : round_(round), cuts_(cuts), tree_(tree) {}
+
+  int32_t expand(size_t k, bool odd) {
+    const auto node = static_cast<int32_t>(tree_.nodes.size());
+    if (k == round_.cuts.size()) {
+      tree_.nodes.emplace_back().leaf = odd ? 1 : 0;
+      return node;
+    }
+    const Cut& cut = round_.cuts[k];
+    for (const auto& [seen, passed] : path_)
+      if (seen.feature == cut.feature && (passed ? seen.bin >= cut.bin : seen.bin <= cut.bin))
+        return expand(k + 1, odd != !passed);
+    tree_.nodes.emplace_back() = {cut.feature, threshold_of(cut, cuts_), -1, -1, 0};
+    path_.push_back({cut, false});
+    const int32_t below = expand(k + 1, !odd);
+    path_.back().passed = true;
+    const int32_t above = expand(k + 1, odd);
+    path_.pop_back();
+    tree_.nodes[static_cast<size_t>(node)].below = below;
+    tree_.nodes[static_cast<size_t>(node)].above = above;
+    return node;
+  }
+
+ private:
+  struct Decided {
+    Cut cut;
+    bool passed;
+  };
+  const BoostRound& round_;
+  const BinCuts& cuts_;
+  PlainTree& tree_;
+  std::vector<Decided> path_;
+};
+
+}  // namespace
+
+PlainTree plain_tree(const BoostRound& round, const BinCuts& cuts) {
+  PlainTree tree;
+  if (round.product) {
+    if (round.cuts.size() > kMostPlainTerms)
+      throw_input("a product of {} terms is a tree of up to 2^{} leaves; at most {} terms are expanded",
+                  round.cuts.size(), round.cuts.size(), kMostPlainTerms);
+    ProductExpander(round, cuts, tree).expand(0, false);
+    return tree;
+  }
+  tree.nodes.emplace_back();
+  std::vector<size_t> node_of = {0};  // of every leaf
+  for (size_t k = 0; k < round.cuts.size(); ++k) {
+    const uint32_t split = round.split_leaf[k];
+    const size_t node = node_of[split];
+    const auto below = static_cast<int32_t>(tree.nodes.size());
+    tree.nodes[node] = {round.cuts[k].feature, threshold_of(round.cuts[k], cuts), below, below + 1, 0};
+    tree.nodes.emplace_back().leaf = split;
+    tree.nodes.emplace_back().leaf = static_cast<uint32_t>(k + 1);
+    node_of[split] = static_cast<size_t>(below);
+    node_of.push_back(static_cast<size_t>(below) + 1);
+  }
+  return tree;
+}
+
+}  // namespace tunemix::trees

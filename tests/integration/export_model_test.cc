@@ -1,0 +1,81 @@
+// `export-model` as a user calls it, and XGBoost itself on what it writes.
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "tests/integration/workspace.h"
+
+namespace tunemix::test {
+namespace {
+
+using testing::HasSubstr;
+
+class ExportModelTest : public testing::Test {
+ protected:
+  ExportModelTest() {
+    at_.good("synth --preset quickstart --queries 30 --seed 3 --out train.txt");
+    at_.good("synth --preset quickstart --queries 30 --seed 4 --out data.txt");
+  }
+  void train(const std::string& arguments) const {
+    at_.good("train --data train.txt --quiet --model m.tmx --learner " + arguments);
+  }
+  static std::vector<double> numbers(const std::string& text) {
+    std::istringstream in(text);
+    std::vector<double> result;
+    for (double value = 0; in >> value;) result.push_back(value);
+    return result;
+  }
+
+  Workspace at_;
+};
+
+TEST_F(ExportModelTest, XgboostGivesTheSameScores) {
+  for (const char* learner : {"lambdamart --set leaves=8 --set iterations=30",
+                              "random_forest --set iterations=10 --set leaves=20", "ranksvm"}) {
+    train(learner);
+    at_.good("export-model m.tmx --format xgboost --out m.json");
+    at_.good("score --model m.tmx --data data.txt --out ours.txt");
+    const std::string command =
+        "cd '" + at_.path().string() +
+        "' && /usr/bin/python3 '" TUNEMIX_SOURCE_DIR
+        "/tests/integration/xgboost_scores.py' m.json data.txt 25 > theirs.txt 2> err.txt";
+    const int status = std::system(command.c_str());
+    if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "python3-xgboost is not installed";
+    ASSERT_EQ(status, 0) << slurp(at_ / "err.txt");
+    const std::vector<double> ours = numbers(slurp(at_ / "ours.txt"));
+    const std::vector<double> theirs = numbers(slurp(at_ / "theirs.txt"));
+    ASSERT_EQ(ours.size(), theirs.size());
+    ASSERT_GT(ours.size(), 100U);
+    for (size_t i = 0; i < ours.size(); ++i)
+      ASSERT_NEAR(theirs[i], ours[i], 1e-5 * std::max(1.0, std::abs(ours[i]))) << learner << ' ' << i;
+  }
+}
+
+TEST_F(ExportModelTest, WritesOrTellsWhyNot) {
+  train("lambdamart --set leaves=4 --set iterations=5");
+  EXPECT_THAT(at_.good("export-model m.tmx --format ranklib --point T=5").out,
+              HasSubstr("No. of trees = 5\n"));
+  EXPECT_THAT(at_.good("export-model m.tmx --format solr --name web").out, HasSubstr("\"name\":\"web\""));
+  EXPECT_THAT(at_.good("export-model m.tmx --format elasticsearch").out, HasSubstr("\"name\":\"m\""));
+  train("adaboost_mh --set iterations=5");
+  Result result = at_.run("export-model m.tmx --format solr --out no.json");
+  EXPECT_EQ(result.code, 2);
+  EXPECT_THAT(result.err,
+              HasSubstr("tunemix: m.tmx cannot be exported: the model gives 5 scores a document"));
+  EXPECT_FALSE(fs::exists(at_ / "no.json"));
+  at_.good("run tiny.yaml --quiet");
+  result = at_.run("export-model runs/tiny/bundle-fold1.tmx --format xgboost");
+  EXPECT_EQ(result.code, 2);
+  EXPECT_THAT(result.err, HasSubstr("standardised within each query"));
+  EXPECT_EQ(at_.run("export-model tiny.yaml --format xgboost").code, 2);
+  EXPECT_EQ(at_.run("export-model m.tmx --format lightgbm").code, 2);
+  // A mixture of linear calibrations, not standardised, is a sum of trees.
+  at_.good(
+      "run tiny.yaml --quiet mix.normalize=none calibrate.cpc=[] "
+      "'learners=[{type: adaboost_mh, leaves: 4, iterations: 10}]'");
+  EXPECT_THAT(at_.good("export-model runs/tiny/bundle-fold1.tmx --format ranklib").out,
+              HasSubstr("<ensemble>"));
+}
+
+}  // namespace
+}  // namespace tunemix::test

@@ -1,0 +1,100 @@
+// The scoring service, by a client that knows HTTP and one that does not.
+#include <gmock/gmock.h>
+
+#include <chrono>
+#include <thread>
+
+#include "tests/integration/workspace.h"
+
+namespace tunemix::test {
+namespace {
+
+using testing::HasSubstr;
+
+class ServeTest : public testing::Test {
+ protected:
+  ServeTest() {
+    at_.good("run tiny.yaml --quiet");
+    at_.good("synth --preset quickstart --queries 20 --seed 7 --out data.txt");
+    fs::copy_file(at_ / "runs/tiny/bundle-fold1.tmx", at_ / "a.tmx");
+    fs::copy_file(at_ / "runs/tiny/bundle-fold2.tmx", at_ / "b.tmx");
+    at_.good("predict --bundle a.tmx --data data.txt --out scores.txt");
+  }
+
+  // The port, from the line that the server prints; empty where it prints none.
+  std::string port() const {
+    for (int wait = 0; wait < 600; ++wait) {
+      for (const auto& entry : fs::directory_iterator(at_.path())) {
+        if (!entry.path().filename().string().starts_with("out.")) continue;
+        const std::string text = slurp(entry.path());
+        if (text.starts_with("serving ") && text.ends_with('\n'))
+          return text.substr(text.rfind(':') + 1, text.size() - text.rfind(':') - 2);
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    return "";
+  }
+  int shell(const std::string& command) const {
+    return std::system(("cd '" + at_.path().string() + "' && " + command).c_str());
+  }
+
+  Workspace at_;
+};
+
+TEST_F(ServeTest, AnswersAClientAndEndsWell) {
+  Process server = at_.start(
+      "serve --bundle a.tmx --bundle b=b.tmx --listen 127.0.0.1:0 --max-documents 1000 --max-bytes 2000000 "
+      "--reload-seconds 0.1");
+  const std::string at = port();
+  ASSERT_NE(at, "");
+  EXPECT_EQ(shell("python3 '" TUNEMIX_SOURCE_DIR "/tests/integration/serve_client.py' " + at +
+                  " a.tmx b.tmx data.txt scores.txt > client.txt 2>&1"),
+            0)
+      << slurp(at_ / "client.txt");
+  server.kill(SIGTERM);
+  const Result result = server.wait();
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("serving a, b on http://127.0.0.1:"));
+  EXPECT_THAT(result.err, AllOf(HasSubstr("b.tmx was loaded anew"), HasSubstr("the bundle before it stays"),
+                                HasSubstr("stopped")));
+}
+
+TEST_F(ServeTest, WrongStartsAreRefused) {
+  for (const auto& [arguments, words] : std::vector<std::pair<std::string, std::string>>{
+           {"--bundle none.tmx", "none.tmx"},
+           {"--bundle data.txt", "data.txt"},
+           {"--bundle a.tmx --bundle a=b.tmx", "two bundles are called 'a'"},
+           {"--bundle 'x y=a.tmx'", "is no name"},
+           {"--bundle a.tmx --listen 8080", "expected HOST:PORT"},
+           {"--bundle a.tmx --listen 192.0.2.1:0", "cannot listen"}}) {
+    const Result result = at_.run("serve --quiet " + arguments);
+    EXPECT_EQ(result.code, 2) << arguments;
+    EXPECT_THAT(result.err, HasSubstr(words)) << arguments;
+  }
+}
+
+// More text than is read at once, from a pipe: the same scores as of a whole, and rows apart still have
+// theirs.
+TEST_F(ServeTest, PredictReadsQueryByQuery) {
+  at_.good("synth --preset quickstart --queries 2500 --seed 8 --out many.txt");
+  ASSERT_GT(fs::file_size(at_ / "many.txt"), 17U << 19);
+  for (const std::string format : {"scores", "trec", "tsv"}) {
+    const std::string predict = "predict --bundle a.tmx --format " + format;
+    const std::string whole = at_.good(predict + " --data many.txt --whole").out;
+    EXPECT_TRUE(at_.good(predict + " --data many.txt").out == whole) << format;
+    EXPECT_TRUE(at_.run(predict + " --data -", "cat many.txt |").out == whole) << format;
+  }
+  ASSERT_EQ(shell("(tail -n +2 many.txt; head -n 1 many.txt) > apart.txt"), 0);
+  const std::string predict = "predict --bundle a.tmx ";
+  at_.good(predict + "--data apart.txt --out apart.scores");
+  at_.good(predict + "--data apart.txt --whole --out whole.scores");
+  EXPECT_EQ(slurp(at_ / "apart.scores"), slurp(at_ / "whole.scores"));
+  const Result result = at_.run(predict + "--data -", "cat apart.txt |");
+  EXPECT_EQ(result.code, 2);
+  EXPECT_THAT(result.err, HasSubstr("not adjacent"));
+  at_.write("long.txt", "0 qid:1 1:1 25:1\n0 qid:1 1:2 26:1\n");
+  EXPECT_EQ(at_.run(predict + "--data long.txt").code, 2);
+}
+
+}  // namespace
+}  // namespace tunemix::test
