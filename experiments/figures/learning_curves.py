@@ -12,11 +12,18 @@ from svg import Chart
 
 ORDERS = ["random", "best first", "worst first"]
 ROWS = ["ALL+EXP", "AB+EXP", "SVM+EXP"]
+BASELINES = {"AR+OneBest": "AdaRank", "RB+OneBest": "RankBoost", "RS+OneBest": "RankSVM", "RN+OneBest": "RankNet",
+             "CA+OneBest": "Coordinate Ascent"}
 SHARES = range(10, 101, 10)
+BASELINE_SHARES = [10, 30, 50, 70, 100]
 LEARNERS = [
     {"type": "adaboost_mh", "base": "tree", "leaves": 8, "iterations": 100, "shrinkage": 0.1, "bandit": "exp3g", "bags": 2},
     {"type": "svm", "bags": 2},
 ]
+# As in experiments/letor/baselines.yaml: one model a fold, its parameter by validation; the linear map leaves the ranking as it is.
+BASELINE_LEARNERS = [{"type": "adarank", "max": [1, 5, 20]}, {"type": "rankboost"}, {"type": "ranksvm"}, {"type": "ranknet"},
+                     {"type": "coordinate_ascent"}]
+BASELINE_SECTIONS = {"calibrate": {"cpc": [], "rbc": {"regressors": ["linear"], "targets": ["raw"]}}, "evaluate": {"tools": ["yahoo"]}}
 
 
 def read_queries(files):
@@ -104,25 +111,30 @@ def measure(name):
         for share in SHARES:
             title = f"curve-{name}-{order.replace(' ', '-')}-{share}" if share < 100 else f"curve-{name}-100"
             config = write_config(title, folds[share], LEARNERS, labels=3, evaluate={"tools": ["yahoo"]})
-            for row in run(config)["rows"]:
-                if row["split"] == "test" and row["tool"] == "yahoo" and row["name"] in ROWS:
-                    points.append({"set": name, "order": order, "percent": share, "row": row["name"],
+            rows = [row for row in run(config)["rows"] if row["name"] in ROWS]
+            if share in BASELINE_SHARES:
+                config = write_config(f"baselines-{title}", folds[share], BASELINE_LEARNERS, labels=3, **BASELINE_SECTIONS)
+                rows += [row for row in run(config)["rows"] if row["name"] in BASELINES]
+            for row in rows:
+                if row["split"] == "test" and row["tool"] == "yahoo":
+                    points.append({"set": name, "order": order, "percent": share, "row": BASELINES.get(row["name"], row["name"]),
                                    "ndcg@10": row["ndcg@10"], "stderr": row["stderr"]})
     return points, features
 
 
-def draw(name, points, path):
-    low = min(p["ndcg@10"] - p["stderr"] for p in points)
-    high = max(p["ndcg@10"] + p["stderr"] for p in points)
+def draw(name, points, rows, path, bars):
+    shown = [p for p in points if p["row"] in rows]
+    low = min(p["ndcg@10"] - bars * p["stderr"] for p in shown)
+    high = max(p["ndcg@10"] + bars * p["stderr"] for p in shown)
     chart = Chart(900, 380, f"{name}: test NDCG@10 (yahoo) over the share of the training queries")
-    chart.legend(ROWS, 60, 48)
+    chart.legend(rows, 60, 48)
     for column, order in enumerate(ORDERS):
         panel = chart.panel(60 + 285 * column, 84, 250, 236, (5, 105), (low, high), order, "training queries, %",
                             "NDCG@10" if column == 0 else "", xticks=[20, 40, 60, 80, 100])
-        for index, row in enumerate(ROWS):
-            line = [p for p in points if p["order"] == order and p["row"] == row]
-            shift = (index - 1) * 1.0
-            for p in line:
+        for index, row in enumerate(rows):
+            line = [p for p in shown if p["order"] == order and p["row"] == row]
+            shift = (index - 1) * 1.0 if bars else 0
+            for p in line if bars else []:
                 panel.bar(p["percent"] + shift, p["ndcg@10"] - p["stderr"], p["ndcg@10"] + p["stderr"], index)
             panel.line([(p["percent"] + shift, p["ndcg@10"]) for p in line], index)
     chart.write(path)
@@ -133,8 +145,9 @@ def main():
         points, features = measure(name)
         out = HERE / "learning_curves"
         write_csv(out / f"{name}.csv", points)
-        write_json(out / f"{name}.json", {"learners": LEARNERS, "best_feature": features, "points": points})
-        draw(name, points, out / f"{name}.svg")
+        write_json(out / f"{name}.json", {"learners": LEARNERS, "baselines": BASELINE_LEARNERS, "best_feature": features, "points": points})
+        draw(name, points, ROWS, out / f"{name}.svg", bars=1)
+        draw(name, points, ["ALL+EXP", *BASELINES.values()], out / f"{name}-baselines.svg", bars=0)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ def measure(name):
         regressor = next(word for word in words if word in REGRESSORS)
         target = next(word for word in words if word in ("raw", "ndcg"))
         key = (member["fold"], member["family"], member["model"], member["iterations"], member["C"], regressor)
-        found.setdefault(key, {})[target] = member["valid_ndcg@10"]
+        found.setdefault(key, {})[target] = member["quality"]
     return [{"set": name, "fold": key[0], "family": key[1], "model": key[2], "iterations": key[3], "C": key[4],
              "regressor": key[5], "raw": pair["raw"], "ndcg": pair["ndcg"]}
             for key, pair in found.items() if len(pair) == 2]

@@ -22,10 +22,10 @@ def measure(name):
             "chosen_by": mean(p["chosen_by"] for p in data["choices"] if p["row"] == "ALL+EXP"),
             "test": test_row(data)["ndcg@10"], "test_stderr": test_row(data)["stderr"]}
         chosen["one best member"] = {
-            "chosen_by": mean(p["valid_ndcg@10"] for p in data["choices"] if p["row"] == "ALL+OneBest"),
+            "chosen_by": mean(p["quality"] for p in data["choices"] if p["row"] == "ALL+OneBest"),
             "test": test_row(data, "ALL+OneBest")["ndcg@10"], "test_stderr": test_row(data, "ALL+OneBest")["stderr"]}
         for c, length in sorted({(p["c"], p["iterations"]) for p in data["surface"]}):
-            values = [p["ndcg"] for p in data["surface"] if (p["c"], p["iterations"]) == (c, length)]
+            values = [p["quality"] for p in data["surface"] if (p["c"], p["iterations"]) == (c, length)]
             points.append({"set": name, "value": choice, "c": c, "T": length, "ndcg@10": mean(values)})
     for length in sorted({p["T"] for p in points}):
         for c in TEST_C:

@@ -36,7 +36,7 @@ STEPS = [
 
 def main():
     for name in sys.argv[1:] or ["mq2008", "ohsumed"]:
-        data = Path(f"configs/{name}.yaml").read_text().split("  standardize:")[0]
+        data = Path(f"configs/{name}.yaml").read_text().split("evaluate:")[0]
         with tempfile.TemporaryDirectory() as scratch:
             config = Path(scratch) / "step.yaml"
             for step, models, mix, standardize in STEPS:

@@ -43,7 +43,8 @@ void ExperimentOptions::add_to(CLI::App& command) {
   command.add_option(
       "--data-train", train,
       "Files of training data, for the recommended recipe without a config; as many as wanted");
-  command.add_option("--data-valid", valid, "Files of validation data");
+  command.add_option("--data-valid", valid,
+                     "Files of validation data; without them a fifth of the training queries is taken");
   command.add_option("--data-test", test, "Files of test data");
   command.add_option("--runs", runs, "Folder of the runs and of the cache")->capture_default_str();
   command.add_option("--engine", engine, "local or slurm, instead of the config's");
@@ -68,14 +69,15 @@ Config ExperimentOptions::read() const {
           config.string());
     all.insert(all.begin(), config.string());
   }
+  // Without validation data a part of the training queries is taken for it.
+  const std::string valid_part = files.valid.empty() ? "{from: train}" : yaml_list(files.valid);
   for (const auto& [list, option] :
-       {std::pair{&files.train, "--data-train"}, std::pair{&files.valid, "--data-valid"},
-        std::pair{&files.test, "--data-test"}})
+       {std::pair{&files.train, "--data-train"}, std::pair{&files.test, "--data-test"}})
     if (list->empty())
-      throw_input("{} is missing; without a config give --data-train, --data-valid and --data-test", option);
+      throw_input("{} is missing; without a config give at least --data-train and --data-test", option);
   const std::string text =
       fmt::format("name: default\ndata:\n  root: .\n  folds: [{{train: {}, valid: {}, test: {}}}]\n",
-                  yaml_list(files.train), yaml_list(files.valid), yaml_list(files.test));
+                  yaml_list(files.train), valid_part, yaml_list(files.test));
   return parse_config(text, "command line", all);
 }
 

@@ -14,10 +14,18 @@
 
 namespace tunemix {
 
+// The validation split of a fold that has no file of its own: whole queries of the training files.
+struct ValidFromTrain {
+  std::string from;  // "train"; empty: the fold has files
+  double share = 0.2;
+  uint64_t seed = 1;
+};
+
 struct FoldFiles {
   std::vector<std::string> train;
-  std::vector<std::string> valid;
+  std::vector<std::string> valid;  // empty where they come from the training files
   std::vector<std::string> test;
+  ValidFromTrain valid_from = {};
 };
 
 struct SyntheticConfig {

@@ -37,23 +37,43 @@ void read_folds(const YamlSection& section, DataConfig& data, ResolvedLog& log) 
   if (!list.IsSequence() || list.size() == 0)
     section.fail("folds", "expected a list of {train: ..., valid: ..., test: ...}");
   for (size_t i = 0; i < list.size(); ++i)
-    data.folds.push_back(read_fold_files(
+    data.folds.push_back(read_data_fold(
         YamlSection(section.document(), list[i], fmt::format("{}.{}", section.path_of("folds"), i)), log));
 }
 
 }  // namespace
 
-FoldFiles read_fold_files(const YamlSection& fold, ResolvedLog& log) {
+namespace {
+
+FoldFiles read_fold(const YamlSection& fold, bool valid_has_files, ResolvedLog& log) {
   fold.expect_keys({"train", "valid", "test"});
   FoldFiles files;
   for (const auto& [key, target] :
        {std::pair{"train", &files.train}, std::pair{"valid", &files.valid}, std::pair{"test", &files.test}}) {
-    if (!fold.has(key)) fold.fail(key, "is missing; a fold has train, valid and test");
+    if (!fold.has(key))
+      fold.fail(key,
+                "is missing; a fold has train, valid and test (data without validation files: 'valid: "
+                "{from: train}')");
+    if (target == &files.valid && !valid_has_files) {
+      const YamlSection valid = fold.section(key);
+      valid.expect_keys(valid_from_table().names());
+      if (!valid.has("from")) valid.fail("from", "is missing; expected 'from: train'");
+      valid.read(valid_from_table(), files.valid_from, log);
+      continue;
+    }
     *target = fold.items(key);
     if (target->empty()) fold.fail(key, "expected at least one file");
     log.add_texts(fold.path_of(key), *target, fold.origin(key));
   }
   return files;
+}
+
+}  // namespace
+
+FoldFiles read_fold_files(const YamlSection& fold, ResolvedLog& log) { return read_fold(fold, true, log); }
+
+FoldFiles read_data_fold(const YamlSection& fold, ResolvedLog& log) {
+  return read_fold(fold, !fold.has("valid") || !fold.child("valid").IsMap(), log);
 }
 
 void read_data(const YamlSection& section, const YamlSection& recipe, DataConfig& data, ResolvedLog& log) {

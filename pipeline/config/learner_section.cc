@@ -103,6 +103,11 @@ std::vector<FoldFiles> read_score_files(const YamlSection& section, const DataCo
   const size_t expected = data.folds.empty() ? static_cast<size_t>(data.synthetic.folds) : data.folds.size();
   if (folds.size() != expected)
     section.fail("files", fmt::format("has {} folds; expected {}, as the data has", folds.size(), expected));
+  for (const FoldFiles& fold : data.folds)
+    if (fold.valid.empty())
+      section.fail("files",
+                   "scores from elsewhere need a validation split in files of its own, and the data's "
+                   "is taken from the training files");
   return folds;
 }
 

@@ -78,6 +78,11 @@ std::string config_reference() {
       "Either `folds`, a list of `{train: FILES, valid: FILES, test: FILES}`, or `synthetic`. A split "
       "may be a list of files; `.gz` and `.zst` are read as they are.",
       data_table());
+  add_section(out, "data.folds[].valid",
+              "In place of FILES, for data without a validation split: whole queries of the training files, "
+              "drawn at random but reproducibly, as in `valid: {from: train}`. A query that stands twice in "
+              "the files stays in training.",
+              valid_from_table());
   add_section(out, "data.calibration", "The calibration split: whole training queries, at random.",
               calibration_split_table());
   add_section(out, "data.synthetic", "Built-in data, for trying things out.", synthetic_table());

@@ -12,6 +12,8 @@ std::vector<std::string> operator+(std::vector<std::string> a, const std::vector
 void read_data(const YamlSection& section, const YamlSection& recipe, DataConfig& data, ResolvedLog& log);
 // `{train: FILES, valid: FILES, test: FILES}`.
 FoldFiles read_fold_files(const YamlSection& fold, ResolvedLog& log);
+// The same, or `valid: {from: train, ...}`.
+FoldFiles read_data_fold(const YamlSection& fold, ResolvedLog& log);
 
 // Appends the learners of one entry under `learners`: all points of its grid.
 void read_learner(const YamlSection& section, const DataConfig& data, std::vector<LearnerSpec>& learners,

@@ -52,6 +52,18 @@ const OptionTable<DataConfig>& data_table() {
   return table;
 }
 
+const OptionTable<ValidFromTrain>& valid_from_table() {
+  static const OptionTable<ValidFromTrain> table = [] {
+    OptionTable<ValidFromTrain> t;
+    words_choice(t, "from", &ValidFromTrain::from, {"train"}, "Where the queries are taken from");
+    t.number("share", &ValidFromTrain::share, 0.001, 0.9, "Share of the training queries that are taken");
+    t.number("seed", &ValidFromTrain::seed, uint64_t{0}, UINT64_MAX / 2,
+             "Seed of the draw; it does not depend on the experiment's seed");
+    return t;
+  }();
+  return table;
+}
+
 const OptionTable<DataConfig>& calibration_split_table() {
   static const OptionTable<DataConfig> table = [] {
     OptionTable<DataConfig> t;

@@ -14,6 +14,7 @@ struct Header {
 
 const OptionTable<Header>& header_table();
 const OptionTable<DataConfig>& data_table();
+const OptionTable<ValidFromTrain>& valid_from_table();
 const OptionTable<DataConfig>& calibration_split_table();
 const OptionTable<SyntheticConfig>& synthetic_table();
 const OptionTable<CalibrateConfig>& calibrate_table();

@@ -45,7 +45,9 @@ int largest_label_of(const FoldInfo& info) {
 
 std::string files_of(const Config& config, size_t fold, bool test) {
   if (config.data.folds.empty()) return "generated";
-  return join(test ? config.data.folds[fold].test : config.data.folds[fold].valid, ", ");
+  const FoldFiles& files = config.data.folds[fold];
+  if (test) return join(files.test, ", ");
+  return files.valid.empty() ? "taken from " + join(files.train, ", ") : join(files.valid, ", ");
 }
 
 void expect_preset(const std::string& preset_name, int label, const char* key) {

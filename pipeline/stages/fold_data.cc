@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <optional>
+#include <set>
 
 #include "pipeline/stages/data_checks.h"
 #include "tunemix/core/files.h"
@@ -141,11 +143,31 @@ Hash128 fold_key(const Config& config, size_t fold, ArtifactStore& store, Missin
     const FoldFiles& files = config.data.folds[fold];
     for (const auto* split : {&files.train, &files.valid, &files.test})
       hash_files(config, *split, store, missing, hasher);
+    if (files.valid.empty())
+      hasher.text("valid from train")
+          .text(fmt::format("{}", files.valid_from.share))
+          .number(files.valid_from.seed);
   }
   return hasher.digest();
 }
 
 namespace {
+
+// The validation split out of the training data. Queries that stand twice stay in training, so that none is
+// in both.
+FoldFeatures take_valid(const Dataset& train, const ValidFromTrain& from, Dataset test,
+                        const Context& context) {
+  QuerySplit split = split_queries(train.queries(), from.share, Random(from.seed, "validation"));
+  const std::vector<Hash128> contents = query_contents(train, context);
+  std::set<Hash128> trained;
+  for (const size_t q : split.train) trained.insert(contents[q]);
+  std::vector<size_t> valid;
+  for (const size_t q : split.calibration)
+    (contents[q] != Hash128{} && trained.contains(contents[q]) ? split.train : valid).push_back(q);
+  if (valid.empty()) throw_input("every query that valid: {{from: train}} takes is a copy of one that stays");
+  std::sort(split.train.begin(), split.train.end());
+  return {train.select_queries(split.train), train.select_queries(valid), std::move(test)};
+}
 
 FoldFeatures read_files(const Config& config, size_t fold, const Context& context) {
   const FoldFiles& files = config.data.folds[fold];
@@ -158,17 +180,21 @@ FoldFeatures read_files(const Config& config, size_t fold, const Context& contex
   Dataset train = read(files.train);
   expect_several_labels(train);
   const int labels = config.data.labels > 0 ? config.data.labels : std::max(2, train.max_label() + 1);
-  Dataset valid = read(files.valid);
+  std::optional<Dataset> valid;
+  if (!files.valid.empty()) {
+    valid = read(files.valid);
+    expect_known(config, fold, files.valid, "validation", *valid, train, labels);
+  }
   Dataset test = read(files.test);
-  expect_known(config, fold, files.valid, "validation", valid, train, labels);
   expect_known(config, fold, files.test, "test", test, train, labels);
   // A feature that one split never writes is 0 there.
-  const size_t widest = std::max({train.features(), valid.features(), test.features()});
+  const size_t widest = std::max({train.features(), valid ? valid->features() : 0, test.features()});
   options.num_features = widest;
   if (train.features() < widest) train = read(files.train);
-  if (valid.features() < widest) valid = read(files.valid);
+  if (valid && valid->features() < widest) valid = read(files.valid);
   if (test.features() < widest) test = read(files.test);
-  return {std::move(train), std::move(valid), std::move(test)};
+  if (!valid) return take_valid(train, files.valid_from, std::move(test), context);
+  return {std::move(train), std::move(*valid), std::move(test)};
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ learners:
   - {type: svm, bags: 4}
   - {type: lambdamart, leaves: 8, iterations: 300, checkpoints: [50, 100, 200], shrinkage: 0.05, bags: 4}
   - {type: ranksvm, bags: 2}
+  - {type: extra_trees, bags: 2}
 )";
 
 // Real votes and larger trees begin to pay.

@@ -19,7 +19,9 @@ const OptionTable<AdaBoostOptions>& adaboost_option_table() {
              "of a tree: +-1 by leaf and label, one +-1 vector shared by all leaves, or real values by leaf "
              "and label");
     t.choice("growth", &O::growth, {{"edge", Growth::kEdge}, {"energy", Growth::kEnergy}},
-             "what the splits of a tree gain: edge, or the fall of sum sqrt(W+ W-)");
+             "what the splits of a tree gain: edge, or the fall of sum sqrt(W+ W-), which lowers the bound "
+             "most with "
+             "real votes; with +-1 votes the edge does, and energy works as a regulariser");
     t.choice(
         "bandit", &O::bandit,
         {{"none", BanditKind::kNone},
