@@ -38,7 +38,7 @@ void quote(Buffer& out, std::string_view text) {
   out.push_back('"');
 }
 
-std::string quoted(std::string_view text) {
+std::string json_text(std::string_view text) {
   Buffer out;
   quote(out, text);
   return fmt::to_string(out);
@@ -108,7 +108,7 @@ void leave_out_constant(const PlainModel& model, const ModelExport& options, std
 void print_xgboost_head(Buffer& out, const PlainModel& model, const ModelExport& options) {
   print(out, R"({{"learner":{{"attributes":{{}},"feature_names":[)");
   for (size_t j = 0; j < options.feature_names.size(); ++j)
-    print(out, "{}{}", j > 0 ? "," : "", quoted(options.feature_names[j]));
+    print(out, "{}{}", j > 0 ? "," : "", json_text(options.feature_names[j]));
   print(out, R"(],"feature_types":[)");
   for (size_t j = 0; j < options.feature_names.size(); ++j) print(out, R"({}"float")", j > 0 ? "," : "");
   print(out,
@@ -220,7 +220,7 @@ void print_features(Buffer& out, const PlainModel& model, const ModelExport& opt
   print(out, R"("features":[)");
   bool first = true;
   for (const uint32_t j : used_features(model)) {
-    print(out, R"({}{{"name":{}}})", first ? "" : ",", quoted(name_of(options, j)));
+    print(out, R"({}{{"name":{}}})", first ? "" : ",", json_text(name_of(options, j)));
     first = false;
   }
   print(out, "],\n");
@@ -232,7 +232,7 @@ void print_solr_node(Buffer& out, const PlainTree& tree, int32_t n, const ModelE
     print(out, R"({{"value":"{}"}})", number(single(tree.values[node.leaf])));
     return;
   }
-  print(out, R"({{"feature":{},"threshold":"{}","left":)", quoted(name_of(options, node.feature)),
+  print(out, R"({{"feature":{},"threshold":"{}","left":)", json_text(name_of(options, node.feature)),
         number(solr_threshold(node.threshold)));
   print_solr_node(out, tree, node.below, options);
   print(out, R"(,"right":)");
@@ -267,14 +267,15 @@ void write_solr(Buffer& out, const PlainModel& model, const ModelExport& options
                 std::vector<std::string>& notes) {
   const bool linear = is_linear(model);
   print(out, "{{\"class\":\"org.apache.solr.ltr.model.{}\",\n\"name\":{},\n",
-        linear ? "LinearModel" : "MultipleAdditiveTreesModel", quoted(options.name));
+        linear ? "LinearModel" : "MultipleAdditiveTreesModel", json_text(options.name));
   print_features(out, model, options);
   if (linear) {
     leave_out_constant(model, options, "Solr", notes);
     print(out, R"("params":{{"weights":{{)");
     bool first = true;
     for (const uint32_t j : used_features(model)) {
-      print(out, "{}{}:{}", first ? "" : ",", quoted(name_of(options, j)), number(single(model.weights[j])));
+      print(out, "{}{}:{}", first ? "" : ",", json_text(name_of(options, j)),
+            number(single(model.weights[j])));
       first = false;
     }
     print(out, "}}}}}}\n");
@@ -303,7 +304,7 @@ void print_elastic_node(Buffer& out, const PlainTree& tree, int32_t n, int depth
   print(out,
         R"({{"nodeid":{},"depth":{},"split":{},"split_condition":{},"yes":{},"no":{},"missing":{},)"
         R"("children":[)",
-        n, depth, quoted(name_of(options, node.feature)), number(node.threshold), node.below, node.above,
+        n, depth, json_text(name_of(options, node.feature)), number(node.threshold), node.below, node.above,
         0 < node.threshold ? node.below : node.above);
   print_elastic_node(out, tree, node.below, depth + 1, options);
   out.push_back(',');
@@ -320,7 +321,7 @@ void write_elasticsearch(Buffer& out, const PlainModel& model, const ModelExport
     definition.push_back('{');
     bool first = true;
     for (const uint32_t j : used_features(model)) {
-      print(definition, "{}{}:{}", first ? "" : ",", quoted(name_of(options, j)),
+      print(definition, "{}{}:{}", first ? "" : ",", json_text(name_of(options, j)),
             number(single(model.weights[j])));
       first = false;
     }
@@ -334,9 +335,8 @@ void write_elasticsearch(Buffer& out, const PlainModel& model, const ModelExport
     }
     definition.push_back(']');
   }
-  print(out,
-        "{{\"model\":{{\"name\":{},\"model\":{{\"type\":\"model/{}\",\"definition\":", quoted(options.name),
-        linear ? "linear" : "xgboost+json");
+  print(out, "{{\"model\":{{\"name\":{},\"model\":{{\"type\":\"model/{}\",\"definition\":",
+        json_text(options.name), linear ? "linear" : "xgboost+json");
   quote(out, {definition.data(), definition.size()});
   print(out, "}}}}}}\n");
 }
