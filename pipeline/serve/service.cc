@@ -24,7 +24,7 @@ void print(Buffer& out, fmt::format_string<Args...> format, Args&&... args) {
   fmt::format_to(std::back_inserter(out), format, std::forward<Args>(args)...);
 }
 
-std::string quoted(std::string_view text) {
+std::string json_text(std::string_view text) {
   return nlohmann::json(std::string(text)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -41,19 +41,19 @@ std::shared_ptr<const Bundle> load_bundle(const std::filesystem::path& file) {
 std::string ranking_text(const std::string& name, const Dataset& data, std::span<const float> scores) {
   const bool named = data.names().size() == data.documents();
   Buffer out;
-  print(out, R"({{"bundle":{},"queries":[)", quoted(name));
+  print(out, R"({{"bundle":{},"queries":[)", json_text(name));
   for (size_t q = 0; q < data.queries().size(); ++q) {
     const size_t begin = data.queries().begin(q);
     const std::span<const float> own = scores.subspan(begin, data.queries().length(q));
     const std::vector<uint32_t> order = rank_documents(own);
     std::vector<size_t> rank(order.size());
     for (size_t i = 0; i < order.size(); ++i) rank[order[i]] = i + 1;
-    print(out, R"({}{{"qid":{},"documents":[)", q > 0 ? "," : "", quoted(data.queries().id(q)));
+    print(out, R"({}{{"qid":{},"documents":[)", q > 0 ? "," : "", json_text(data.queries().id(q)));
     for (size_t i = 0; i < own.size(); ++i) {
       out.push_back(i > 0 ? ',' : ' ');
       out.push_back('{');
       if (named && !data.names()[begin + i].empty())
-        print(out, R"("id":{},)", quoted(data.names()[begin + i]));
+        print(out, R"("id":{},)", json_text(data.names()[begin + i]));
       print(out, R"("score":{},"rank":{}}})", own[i], rank[i]);
     }
     print(out, "]}}");
@@ -83,7 +83,7 @@ void print_counters(Buffer& out, const std::string& label, const Counters& count
 }  // namespace
 
 Reply error_reply(int status, std::string_view sentence) {
-  return {status, "application/json", fmt::format("{{\"error\":{}}}\n", quoted(sentence))};
+  return {status, "application/json", fmt::format("{{\"error\":{}}}\n", json_text(sentence))};
 }
 
 void Counters::count(int status, double seconds) {
@@ -178,20 +178,20 @@ Reply Service::metrics() const {
   print(out,
         "# HELP tunemix_requests_total Requests by bundle and status.\n# TYPE tunemix_requests_total "
         "counter\n");
-  for (const auto& served : served_) print_counters(out, quoted(served->source.name), served->counters);
+  for (const auto& served : served_) print_counters(out, json_text(served->source.name), served->counters);
   print_counters(out, "\"\"", unknown_);
   print(
       out,
       "# HELP tunemix_documents_total Documents that were ranked.\n# TYPE tunemix_documents_total counter\n");
   for (const auto& served : served_)
-    print(out, "tunemix_documents_total{{bundle={}}} {}\n", quoted(served->source.name),
+    print(out, "tunemix_documents_total{{bundle={}}} {}\n", json_text(served->source.name),
           served->counters.documents.load());
   print(out,
         "# HELP tunemix_request_seconds Time to answer, without the network.\n"
         "# TYPE tunemix_request_seconds histogram\n");
   for (const auto& served : served_) {
     const Counters& counters = served->counters;
-    const std::string label = quoted(served->source.name);
+    const std::string label = json_text(served->source.name);
     for (size_t b = 0; b < Counters::kSeconds.size(); ++b)
       print(out, "tunemix_request_seconds_bucket{{bundle={},le=\"{}\"}} {}\n", label, Counters::kSeconds[b],
             counters.latency[b].load());
@@ -205,7 +205,7 @@ Reply Service::metrics() const {
         "# HELP tunemix_reloads_total Changed bundle files, by whether they could be loaded.\n"
         "# TYPE tunemix_reloads_total counter\n");
   for (const auto& served : served_) {
-    const std::string label = quoted(served->source.name);
+    const std::string label = json_text(served->source.name);
     print(out, "tunemix_reloads_total{{bundle={},result=\"loaded\"}} {}\n", label,
           served->counters.reloads.load());
     print(out, "tunemix_reloads_total{{bundle={},result=\"failed\"}} {}\n", label,
