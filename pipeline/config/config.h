@@ -16,7 +16,7 @@ namespace tunemix {
 
 // The validation split of a fold that has no file of its own: whole queries of the training files.
 struct ValidFromTrain {
-  std::string from;  // "train"; empty: the fold has files
+  std::string from = "train";
   double share = 0.2;
   uint64_t seed = 1;
 };
