@@ -11,11 +11,15 @@ constexpr const char* kSmall = R"(data: {standardize: append}
 learners:
   - {type: adaboost_mh, leaves: [8, 32], iterations: 500, checkpoints: [50, 100, 200], shrinkage: 0.05, bandit: value, bags: 4}
   - {type: adaboost_mh, base: product, terms: 3, iterations: 500, checkpoints: [50, 100, 200], shrinkage: 0.1, bandit: value, bags: 4}
-  - {type: adaboost_mh, votes: real, leaves: 8, iterations: 200, checkpoints: [50, 100], shrinkage: 0.05, bandit: value, bags: 2}
   - {type: svm, bags: 4}
   - {type: lambdamart, leaves: 8, iterations: 300, checkpoints: [50, 100, 200], shrinkage: 0.05, bags: 4}
   - {type: ranksvm, bags: 2}
   - {type: extra_trees, bags: 2}
+)";
+
+// Real votes overfit the smallest sets; from some ten thousand documents on they add something.
+constexpr const char* kRealVotes =
+    R"(  - {type: adaboost_mh, votes: real, leaves: 8, iterations: 200, checkpoints: [50, 100], shrinkage: 0.05, bandit: value, bags: 2}
 )";
 
 // Real votes and larger trees begin to pay.
@@ -30,7 +34,7 @@ learners:
 
 // Few and large members; simple calibrations have enough data.
 constexpr const char* kLarge = R"(learners:
-  - {type: lambdamart, leaves: 64, iterations: 1000, checkpoints: [200, 400, 600], shrinkage: 0.05, patience: 50, bags: 4}
+  - {type: lambdamart, leaves: 64, iterations: 1000, checkpoints: [200, 400, 600], shrinkage: 0.05, patience: 50, bags: 3}
   - {type: adaboost_mh, votes: real, leaves: 64, iterations: 800, checkpoints: [200, 400], shrinkage: 0.1, bags: 2}
   - {type: adaboost_mh, leaves: 64, iterations: 500, checkpoints: [200], shrinkage: 0.1, bandit: value}
   - {type: svm}
@@ -40,7 +44,8 @@ calibrate: {cpc: [shift, ls, ell], rbc: {regressors: [linear, poly2, poly3], tar
 }  // namespace
 
 const std::vector<Recipe>& recommended_recipes() {
-  static const std::vector<Recipe> recipes = {{50000, kSmall}, {300000, kMedium}, {Recipe::kAny, kLarge}};
+  static const std::vector<Recipe> recipes = {
+      {20000, kSmall}, {50000, std::string(kSmall) + kRealVotes}, {300000, kMedium}, {Recipe::kAny, kLarge}};
   return recipes;
 }
 
