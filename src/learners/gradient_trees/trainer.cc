@@ -181,7 +181,9 @@ class TreeTrainer final : public Trainer {
     add_trees(*cuts_, trees_, *bins_, scores_, context_);
     if (valid_ == nullptr) return;
     valid_bins_ = std::make_unique<BinnedDataset>(*valid_, *cuts_, BinLayout::kColumns, context_);
-    metric_ = std::make_unique<SelectionMetric>(valid_->queries(), valid_->labels(), data_.grades());
+    metric_ =
+        std::make_unique<SelectionMetric>(valid_->queries(), valid_->labels(), data_.grades(), size_t{10},
+                                          query_weights(valid_->queries(), valid_->weights()));
     valid_scores_.assign(objective_->columns(), std::vector<float>(valid_->documents(), objective_->start()));
     add_trees(*cuts_, trees_, *valid_bins_, valid_scores_, context_);
   }
@@ -198,6 +200,16 @@ class TreeTrainer final : public Trainer {
         --needed;
       }
     return features;
+  }
+
+  void weigh_words() {
+    parallel_blocks(context_.pool(), data_.documents().size(), kBlock, [&](size_t begin, size_t end) {
+      for (size_t k = begin; k < end; ++k) {
+        uint64_t& word = words_[data_.documents()[k]];
+        const auto weight = static_cast<float>(data_.weight(data_.documents()[k]));
+        word = raw_word(raw_gradient(word) * weight, raw_hessian(word) * weight);
+      }
+    });
   }
 
   // Turns the raw words into packed ones.
@@ -260,6 +272,7 @@ class TreeTrainer final : public Trainer {
     const size_t gains_before = gains_.size();
     for (size_t column = 0; column < columns; ++column) {
       objective_->gradients(round, column, scores_, words_.data());
+      if (data_.weighted()) weigh_words();
       if (sampler_.draws()) draw_rows();
       const WordScale scale = pack();
       const std::span<const uint32_t> documents = sampler_.draws() ? sampler_.documents() : data_.documents();
