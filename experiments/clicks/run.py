@@ -80,7 +80,7 @@ def main():
         tunemix("synth", "--seed", seed, "--queries", queries, "--out", WORK / f"{split}.txt", "--quiet")
     print("| sessions a query | training data | test NDCG@10 (yahoo) | std. error |\n|---|---|---|---|")
     print("| | true grades of all documents | {:.4f} | {:.4f} |".format(*measure("truth", "documents.txt")))
-    for sessions in [20, 100, 500]:
+    for sessions in [5, 20, 100]:
         log = WORK / f"log-{sessions}.tsv"
         simulate(WORK / "documents.txt", log, sessions, sessions)
         naive(WORK / "documents.txt", log, WORK / f"naive-{sessions}.txt")

@@ -81,8 +81,8 @@ Section comparison_section(const Json& data, const Results& results) {
   if (oracle_ndcg)
     section.lead = fmt::format(
         "An oracle that picks the best of these rows for every test query would have NDCG@10 {} ({} "
-        "preset){}: so much "
-        "is left to be gained by knowing which to trust.",
+        "preset){}. No choice "
+        "among them could gain more: the nearer it is to the best row, the more alike they rank.",
         fixed(oracle_ndcg, 4), escape(tool),
         number(*oracle, "err") ? ", ERR " + fixed(number(*oracle, "err"), 4) : "");
   const bool with_err = number(*rows[0], "err").has_value();
@@ -112,9 +112,8 @@ Section comparison_section(const Json& data, const Results& results) {
     section.html += "<h3>NDCG against ERR</h3>\n";
     if (const auto tau = agreement(rows))
       section.html += fmt::format(
-          "<p class=\"small\">Kendall’s tau of the two orders of rows: {}. Where it is below 1, the best row "
-          "depends on "
-          "the measure.</p>\n",
+          "<p class=\"small\">Kendall’s tau of the two orders of rows: {}. Where it is below 1, their order "
+          "depends on the measure.</p>\n",
           fixed(tau, 2));
     section.html += chart("metrics");
   } else {
