@@ -64,9 +64,11 @@ Settings precise_settings(const LearnerEntry& learner) {
   Settings given;
   for (const OptionInfo& option : learner.options) {
     for (const auto& [key, value] : Settings{{"min_documents", "1"},
+                                             {"leaves", "4"},
+                                             {"feature_fraction", "1"},
                                              {"bootstrap", "false"},
                                              {"bandit", "none"},
-                                             {"gap", "1e-8"},
+                                             {"gap", "1e-7"},
                                              {"max_epochs", "100000"},
                                              {"tolerance", "1e-9"}})
       if (option.name == key) given.emplace_back(key, value);

@@ -64,6 +64,9 @@ class TreeTrainer final : public Trainer {
         random_(context.seed(), "gradient_trees"),
         sampler_(options_, request.data) {
     check_data(data_, valid_);
+    for (const uint32_t i : data_.documents())
+      if (data_.weight(i) > 0) counted_.push_back(i);
+    if (counted_.size() == data_.documents().size()) counted_.clear();
     if (lengths_.empty()) lengths_ = default_lengths(options_.iterations);
     const auto max_bins = static_cast<size_t>(options_.max_bins);
     const bool drawn = options_.bandit != BanditKind::kNone;
@@ -275,7 +278,9 @@ class TreeTrainer final : public Trainer {
       if (data_.weighted()) weigh_words();
       if (sampler_.draws()) draw_rows();
       const WordScale scale = pack();
-      const std::span<const uint32_t> documents = sampler_.draws() ? sampler_.documents() : data_.documents();
+      const std::span<const uint32_t> documents = sampler_.draws()   ? sampler_.documents()
+                                                  : counted_.empty() ? data_.documents()
+                                                                     : std::span<const uint32_t>(counted_);
       GrownTree tree = grower_->grow(words_.data(), scale, documents, documents.size() == words_.size(),
                                      draw_features(), random_);
       cut = cut || !tree.round.cuts.empty();
@@ -308,7 +313,7 @@ class TreeTrainer final : public Trainer {
   }
 
   void update_scores(const BoostRound& tree, size_t column) {
-    if (sampler_.draws()) {
+    if (sampler_.draws() || !counted_.empty()) {
       add_trees(*cuts_, std::span(&tree, 1), *bins_, std::span(&scores_[column], 1), context_);
       return;
     }
@@ -323,6 +328,7 @@ class TreeTrainer final : public Trainer {
   TreeObjective kind_;
   TreeOptions options_;
   const TrainingData& data_;
+  std::vector<uint32_t> counted_;  // documents with a weight above 0, where others have none
   std::vector<int64_t> lengths_;
   const Dataset* valid_;
   const Context& context_;
