@@ -134,10 +134,10 @@ def part(fold, i):
 
 
 def parts(results):
-    """MQ2008 as two sets: the target has features 1 to 30 and as many training queries as a fold of OHSUMED, or a third of
-    them; the source, the rest of the training parts, has 16 to 46."""
+    """MQ2008 as two sets: the target has features 1 to 30 and as many training queries as a fold of OHSUMED;
+    the source, the rest of the training parts, has 16 to 46."""
     target, source = set(range(1, 31)), set(range(16, 47))
-    for queries in [21, 63]:
+    for queries in [63]:
         def run(name, way):
             values = []
             for fold in range(5):
