@@ -47,6 +47,7 @@ int main(int argc, char** argv) {
   add_clean_command(app, program);
   add_eval_command(app, program);
   add_synth_command(app, program);
+  add_clicks_command(app, program);
   add_compare_command(app, program);
   add_train_command(app, program);
   add_score_command(app, program);

@@ -30,6 +30,7 @@ void add_clean_command(CLI::App& app, Program& program);
 void add_job_command(CLI::App& app, Program& program);
 void add_eval_command(CLI::App& app, Program& program);
 void add_synth_command(CLI::App& app, Program& program);
+void add_clicks_command(CLI::App& app, Program& program);
 void add_compare_command(CLI::App& app, Program& program);
 void add_train_command(CLI::App& app, Program& program);
 void add_score_command(CLI::App& app, Program& program);

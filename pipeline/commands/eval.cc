@@ -99,6 +99,7 @@ void print_json(const std::vector<Evaluation>& evaluations, const ToolChoice& ch
   nlohmann::ordered_json root;
   root["k"] = evaluations.front().measures.k();
   root["documents"] = data.documents();
+  root["weighted"] = !data.weights().empty();
   root["tools"] = nlohmann::ordered_json::object();
   for (const Evaluation& evaluation : evaluations)
     root["tools"][evaluation.policy.name] = as_json(evaluation);
@@ -136,7 +137,8 @@ void print_table(const std::vector<Evaluation>& evaluations, const ToolChoice& c
   std::cout << '\n';
 
   const Evaluation& first = evaluations.front();
-  std::cout << fmt::format("{} queries, {} documents\n", first.queries, data.documents());
+  std::cout << fmt::format("{} queries, {} documents{}\n", first.queries, data.documents(),
+                           data.weights().empty() ? "" : "; means weighted by the data's .weight files");
   std::cout << fmt::format("without a relevant document: {} (their NDCG is 'empty')\n", first.empty_queries);
   std::cout << fmt::format("with fewer than {} documents: {} (their NDCG@k follows 'short')\n", m.k(),
                            first.short_queries);

@@ -34,10 +34,27 @@ struct SyntheticConfig {
   int folds = 1;
 };
 
+// Whether a learner trains on data.source: not; on it and the fold's own data; on it alone; or once without
+// and once on it alone.
+enum class SourceUse : uint8_t { kNone, kJoint, kOnly, kBoth };
+std::string_view to_string(SourceUse use);
+
+// Another set to learn from, with features in part the same.
+struct SourceConfig {
+  std::vector<std::string> files;     // empty: there is none
+  std::vector<std::string> features;  // "3", "1-10" or "5:7"; empty: those with the same numbers
+  double weight = 1;                  // of its documents beside the fold's own
+  SourceUse use = SourceUse::kBoth;
+
+  // (number there, number in the folds) from 1; throws InputError.
+  std::vector<std::pair<size_t, size_t>> feature_pairs() const;
+};
+
 struct DataConfig {
   std::string root;  // folder of the files; $NAME is taken from the environment
   std::vector<FoldFiles> folds;
   SyntheticConfig synthetic;
+  SourceConfig source;
   Standardize standardize = Standardize::kNone;
   double calibration_fraction = 0.2;
   int labels = 0;              // 0: one more than the largest label of a fold's training data
@@ -54,10 +71,11 @@ struct LearnerSpec {
   std::vector<int64_t> lengths;  // of its points; empty where the learner has no length
   int bags = 1;
   Standardize standardize = Standardize::kNone;
-  bool own_standardize = false;   // another than the data's
-  std::string name;               // of scores from elsewhere: their family and row
-  std::vector<FoldFiles> scores;  // their files, by fold
-  std::string place;              // in the config: "file:line:column: learners.2"
+  bool own_standardize = false;         // another than the data's
+  SourceUse source = SourceUse::kNone;  // never kBoth
+  std::string name;                     // of scores from elsewhere: their family and row
+  std::vector<FoldFiles> scores;        // their files, by fold
+  std::string place;                    // in the config: "file:line:column: learners.2"
 
   std::string family() const;
   std::string row() const;    // prefix of the family's rows in the results

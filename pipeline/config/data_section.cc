@@ -1,6 +1,7 @@
 // Reads `data`: the files of the folds, or built-in data.
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <cstdlib>
 
 #include "pipeline/config/sections.h"
@@ -41,7 +42,65 @@ void read_folds(const YamlSection& section, DataConfig& data, ResolvedLog& log) 
         YamlSection(section.document(), list[i], fmt::format("{}.{}", section.path_of("folds"), i)), log));
 }
 
+void read_source(const YamlSection& section, SourceConfig& source, ResolvedLog& log) {
+  section.expect_keys(source_table().names() + std::vector<std::string>{"files", "features"});
+  if (!section.has("files")) section.fail("files", "is missing; expected the files of the source");
+  source.files = section.items("files");
+  if (source.files.empty()) section.fail("files", "expected at least one file");
+  log.add_texts(section.path_of("files"), source.files, section.origin("files"));
+  if (section.has("features")) {
+    source.features = section.items("features");
+    log.add_texts(section.path_of("features"), source.features, section.origin("features"));
+    if (source.features.empty())
+      section.fail("features", "expected at least one feature that both sets have");
+    try {
+      source.feature_pairs();
+    } catch (const InputError& error) {
+      section.fail("features", error.what());
+    }
+  }
+  section.read(source_table(), source, log);
+}
+
+size_t read_feature(std::string_view text, const std::string& item) {
+  size_t number = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || stop != text.data() + text.size() || number < 1 || number > 100000000)
+    throw_input("'{}' is no feature; expected a number as 3, a range as 1-10, or SOURCE:FOLD as 5:7", item);
+  return number;
+}
+
 }  // namespace
+
+std::string_view to_string(SourceUse use) {
+  constexpr std::string_view kNames[] = {"none", "joint", "only", "both"};
+  return kNames[static_cast<size_t>(use)];
+}
+
+std::vector<std::pair<size_t, size_t>> SourceConfig::feature_pairs() const {
+  std::vector<std::pair<size_t, size_t>> pairs;
+  for (const std::string& item : features) {
+    const std::string_view text = item;
+    if (const size_t colon = text.find(':'); colon != std::string_view::npos) {
+      pairs.emplace_back(read_feature(text.substr(0, colon), item),
+                         read_feature(text.substr(colon + 1), item));
+    } else if (const size_t dash = text.find('-'); dash != std::string_view::npos) {
+      const size_t last = read_feature(text.substr(dash + 1), item);
+      const size_t first = read_feature(text.substr(0, dash), item);
+      if (last < first || last - first > 1000000)
+        throw_input("'{}' is no range; expected the smaller number first", item);
+      for (size_t j = first; j <= last; ++j) pairs.emplace_back(j, j);
+    } else {
+      pairs.emplace_back(read_feature(text, item), read_feature(text, item));
+    }
+  }
+  std::vector<size_t> targets;
+  for (const auto& [from, to] : pairs) targets.push_back(to);
+  std::sort(targets.begin(), targets.end());
+  if (const auto twice = std::adjacent_find(targets.begin(), targets.end()); twice != targets.end())
+    throw_input("feature {} of the folds is given twice; expected one feature of the source for it", *twice);
+  return pairs;
+}
 
 namespace {
 
@@ -77,13 +136,14 @@ FoldFiles read_data_fold(const YamlSection& fold, ResolvedLog& log) {
 }
 
 void read_data(const YamlSection& section, const YamlSection& recipe, DataConfig& data, ResolvedLog& log) {
-  section.expect_keys(data_table().names() + std::vector<std::string>{"folds", "synthetic", "calibration"});
+  section.expect_keys(data_table().names() +
+                      std::vector<std::string>{"folds", "synthetic", "calibration", "source"});
   if (section.has("folds") == section.has("synthetic"))
     section.fail("folds", "expected either 'folds' with files or 'synthetic' with a preset");
   if (section.has("root")) {
     data_table().set(data, "root", section.text("root"));
     data.root = expand_environment(section, "root", data.root);
-    data.root = std::filesystem::absolute(data.root).lexically_normal().string();
+    if (!data.root.empty()) data.root = std::filesystem::absolute(data.root).lexically_normal().string();
   }
   for (const auto& entry : data_table().entries()) {
     if (entry.name == "root") {
@@ -100,6 +160,9 @@ void read_data(const YamlSection& section, const YamlSection& recipe, DataConfig
   const YamlSection calibration = section.section("calibration");
   calibration.expect_keys(calibration_split_table().names());
   calibration.read(calibration_split_table(), data, log);
+  if (section.has("source") && !section.has("folds"))
+    section.fail("source", "goes with 'folds' of files, not with synthetic data");
+  if (section.has("source")) read_source(section.section("source"), data.source, log);
   if (section.has("folds")) {
     read_folds(section, data, log);
   } else {

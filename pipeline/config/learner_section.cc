@@ -128,10 +128,23 @@ std::string read_score_name(const YamlSection& section, const std::vector<Learne
   return name;
 }
 
+// Sets differ in the scale of their features; within a query they are alike.
+void expect_source(const YamlSection& section, const CommonLearnerOptions& common, const DataConfig& data,
+                   bool external) {
+  if (common.source == SourceUse::kNone) return;
+  if (external) section.fail("source", "is of learners that are trained; scores from files are given");
+  if (data.source.files.empty())
+    section.fail("source", fmt::format("is {}, and there is no data.source", to_string(common.source)));
+  if (common.standardize == Standardize::kNone || common.standardize == Standardize::kAppend)
+    section.fail("standardize",
+                 fmt::format("is {}, and data.source may have another scale; set data.standardize: replace",
+                             to_string(common.standardize)));
+}
+
 std::string point_key(const LearnerSpec& spec, const Point& point) {
   std::string key = spec.learner->type + "/" + spec.name;
   for (const auto& [name, value] : spec.identity())
-    if (name == "standardize" || spec.learner->option(name).role == OptionRole::kGrid)
+    if (name == "standardize" || name == "source" || spec.learner->option(name).role == OptionRole::kGrid)
       key += fmt::format("/{}={}", name, value);
   return key + "/" + point.name();
 }
@@ -161,6 +174,7 @@ void read_learner(const YamlSection& section, const DataConfig& data, std::vecto
   base.place = section.place();
   CommonLearnerOptions common;
   common.standardize = data.standardize;
+  if (!data.source.files.empty() && !learner->external) common.source = data.source.use;
   for (const auto& entry : common_learner_table(has_length).entries()) {
     if (section.has(entry.name)) section.set(entry, common);
     if (entry.name != "checkpoints")
@@ -169,6 +183,7 @@ void read_learner(const YamlSection& section, const DataConfig& data, std::vecto
   base.bags = common.bags;
   base.standardize = common.standardize;
   base.own_standardize = common.standardize != data.standardize;
+  expect_source(section, common, data, learner->external != nullptr);
   if (learner->external) {
     base.name = read_score_name(section, learners, log);
     base.scores = read_score_files(section, data, log);
@@ -180,6 +195,10 @@ void read_learner(const YamlSection& section, const DataConfig& data, std::vecto
     if (has_length)
       for (auto& [key, value] : spec.settings)
         if (key == learner->length_option()->name) value = fmt::format("{}", spec.lengths.back());
+    spec.source = common.source == SourceUse::kBoth ? SourceUse::kNone : common.source;
+    learners.push_back(spec);
+    if (common.source != SourceUse::kBoth) continue;
+    spec.source = SourceUse::kOnly;
     learners.push_back(std::move(spec));
   }
 }
@@ -200,13 +219,21 @@ void expect_distinct(const std::vector<LearnerSpec>& learners) {
     }
 }
 
-std::string LearnerSpec::family() const { return name.empty() ? learner->family : name; }
+// What was trained on another set is a family of its own: its mass follows its own quality.
+std::string LearnerSpec::family() const {
+  if (!name.empty()) return name;
+  return source == SourceUse::kOnly ? learner->family + "@src" : learner->family;
+}
 
-std::string LearnerSpec::row() const { return name.empty() ? learner->row : name; }
+std::string LearnerSpec::row() const {
+  if (!name.empty()) return name;
+  return source == SourceUse::kOnly ? learner->row + "@src" : learner->row;
+}
 
 std::string LearnerSpec::title() const {
   std::string result = name.empty() ? learner->title(settings) : name;
   if (own_standardize) result += fmt::format(" standardize={}", to_string(standardize));
+  if (source != SourceUse::kNone) result += fmt::format(" source={}", to_string(source));
   return result;
 }
 
@@ -215,6 +242,7 @@ Settings LearnerSpec::identity() const {
   for (const auto& setting : settings)
     if (learner->option(setting.first).role != OptionRole::kLength) result.push_back(setting);
   if (own_standardize) result.emplace_back("standardize", to_string(standardize));
+  if (source != SourceUse::kNone) result.emplace_back("source", to_string(source));
   return result;
 }
 

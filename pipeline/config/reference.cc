@@ -32,8 +32,12 @@ void add_section(std::string& out, const std::string& title, const std::string& 
 
 void add_learner(std::string& out, const LearnerEntry& learner) {
   const std::string citation = learner.citation.empty() ? "" : fmt::format(" ({})", learner.citation);
+  const std::string weight = learner.weights == WeightUse::kDocument ? " A weight of 2 is the document twice."
+                             : learner.weights == WeightUse::kQuery
+                                 ? " A weight of 2 for all documents of a query is the query twice."
+                                 : "";
   const std::string row = learner.row.empty() ? "" : fmt::format(" Rows `{}+...`.", learner.row);
-  add_title(out, "learners[]: type: " + learner.type, learner.doc + citation + row);
+  add_title(out, "learners[]: type: " + learner.type, learner.doc + citation + row + weight);
   add_keys(out, common_learner_table(learner.length_option() != nullptr));
   if (learner.external) {
     add_key(out, "name", "", "letters, digits, '.', '_' and '-'", "Name of the family and of its rows");
@@ -76,7 +80,9 @@ std::string config_reference() {
   add_section(
       out, "data",
       "Either `folds`, a list of `{train: FILES, valid: FILES, test: FILES}`, or `synthetic`. A split "
-      "may be a list of files; `.gz` and `.zst` are read as they are.",
+      "may be a list of files; `.gz` and `.zst` are read as they are, and `FILE.weight` beside a file holds "
+      "the "
+      "weights of its documents.",
       data_table());
   add_section(out, "data.folds[].valid",
               "In place of FILES, for data without a validation split: whole queries of the training files, "
@@ -85,6 +91,16 @@ std::string config_reference() {
               valid_from_table());
   add_section(out, "data.calibration", "The calibration split: whole training queries, at random.",
               calibration_split_table());
+  add_title(
+      out, "data.source",
+      "Another, larger set to learn from, whose features are in part those of the folds. Standardised within "
+      "each query like the folds, so `data.standardize: replace` is needed.");
+  add_key(out, "files", "", "a list of files", "The documents of the source, in data.root");
+  add_key(out, "features", "", "numbers, ranges as 1-10, and SOURCE:FOLD pairs as 5:7",
+          "The features that both sets have (default: those with the same numbers); what the folds have "
+          "alone is 0 "
+          "in the source");
+  add_keys(out, source_table());
   add_section(out, "data.synthetic", "Built-in data, for trying things out.", synthetic_table());
   add_recipes(out);
   for (const auto& learner : registry().entries()) add_learner(out, *learner);

@@ -9,6 +9,13 @@ std::vector<std::pair<std::string, Standardize>> standardize_words() {
   return {{"none", Standardize::kNone}, {"append", Standardize::kAppend}, {"replace", Standardize::kReplace}};
 }
 
+std::vector<std::pair<std::string, SourceUse>> source_words() {
+  std::vector<std::pair<std::string, SourceUse>> words;
+  for (const SourceUse use : {SourceUse::kNone, SourceUse::kJoint, SourceUse::kOnly, SourceUse::kBoth})
+    words.emplace_back(to_string(use), use);
+  return words;
+}
+
 template <typename Struct>
 void words_choice(OptionTable<Struct>& table, const std::string& name, std::string Struct::*member,
                   const std::vector<std::string>& words, const std::string& doc) {
@@ -83,6 +90,23 @@ const OptionTable<SyntheticConfig>& synthetic_table() {
              "Queries of a fold; 0: as many as the preset has");
     t.number("folds", &SyntheticConfig::folds, 1, 100,
              "Number of folds, each generated with a seed of its own");
+    return t;
+  }();
+  return table;
+}
+
+const OptionTable<SourceConfig>& source_table() {
+  static const OptionTable<SourceConfig> table = [] {
+    OptionTable<SourceConfig> t;
+    t.number(
+        "weight", &SourceConfig::weight, 1e-6, 1e6,
+        "Weight of the source's documents beside the fold's own, times their `.weight` if they have one; for "
+        "learners that train on both");
+    t.choice(
+        "use", &SourceConfig::use, source_words(),
+        "How learners train: not on the source; on both sets as one (joint); on the source alone, calibrated "
+        "and weighted on the fold's own data (only); or once on the fold's data and once on the source "
+        "(both)");
     return t;
   }();
   return table;
@@ -208,6 +232,8 @@ const OptionTable<CommonLearnerOptions>& common_learner_table(bool with_length) 
         "Trained this often, each time on another random train/calibration split and seed; all are members");
     t.choice("standardize", &O::standardize, standardize_words(),
              "Overrides data.standardize for this learner (default: as there)");
+    t.choice("source", &O::source, source_words(),
+             "Overrides data.source.use for this learner (default: as there; none without a data.source)");
     if (length)
       t.numbers("checkpoints", &O::checkpoints, 1, 1e7,
                 "Numbers of rounds whose models are calibrated; []: 10, 20, 50, 100, ... and the last");

@@ -17,6 +17,7 @@ const OptionTable<DataConfig>& data_table();
 const OptionTable<ValidFromTrain>& valid_from_table();
 const OptionTable<DataConfig>& calibration_split_table();
 const OptionTable<SyntheticConfig>& synthetic_table();
+const OptionTable<SourceConfig>& source_table();
 const OptionTable<CalibrateConfig>& calibrate_table();
 const OptionTable<CalibrateConfig>& rbc_table();
 const OptionTable<MixOptions>& mix_table();
@@ -30,6 +31,7 @@ const OptionTable<SlurmConfig>& slurm_table();
 struct CommonLearnerOptions {
   int bags = 1;
   Standardize standardize = Standardize::kNone;
+  SourceUse source = SourceUse::kNone;
   std::vector<double> checkpoints;  // of learners that have a length
 };
 const OptionTable<CommonLearnerOptions>& common_learner_table(bool with_length);

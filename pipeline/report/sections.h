@@ -22,6 +22,8 @@ std::string short_metric(const Json& data);
 
 Section results_section(const Results& results);
 Section tools_section(const Json& data, const Results& results);
+Section comparison_section(const Json& data, const Results& results);
+Section learning_section(const Json& data, const Results& results);
 Section choices_section(const Json& data, const Results& results);
 Section members_section(const Json& data, const Results& results);
 Section reliability_section(const Json& data);

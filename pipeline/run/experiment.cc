@@ -202,12 +202,14 @@ void Experiment::read_features(size_t fold, const Context& context) {
   features_fold_ = fold;
 }
 
-std::shared_ptr<PreparedFold> Experiment::features(size_t fold, Standardize mode, const Context& context) {
+std::shared_ptr<PreparedFold> Experiment::features(size_t fold, const LearnerSpec& learner,
+                                                   const Context& context) {
   const std::lock_guard lock(data_mutex_);
   read_features(fold, context);
-  std::shared_ptr<PreparedFold>& prepared = features_[mode];
+  std::shared_ptr<PreparedFold>& prepared = features_[{learner.standardize, learner.source}];
   if (prepared == nullptr)
-    prepared = std::make_shared<PreparedFold>(standardize_fold(*raw_features_, mode, context));
+    prepared = std::make_shared<PreparedFold>(standardize_fold(*raw_features_, learner.standardize, context),
+                                              learner.source, plan_.config.data.source.weight);
   return prepared;
 }
 
@@ -224,9 +226,12 @@ bool Experiment::wide_jobs(size_t fold, size_t jobs) {
       std::any_of(plan_.config.learners.begin(), plan_.config.learners.end(),
                   [](const LearnerSpec& l) { return l.standardize == Standardize::kAppend; });
   const double width = static_cast<double>(info.features) * (appended ? 2 : 1);
-  const double values = static_cast<double>(info.train.labels.size()) * width;
+  size_t documents = info.train.labels.size();
+  for (const auto& [key, prepared] : features_)
+    documents = std::max(documents, prepared->bins.data().documents());
+  const double values = static_cast<double>(documents) * width;
   // Beside the shared features a job holds a copy of its bag, its bins and its weights.
-  const double job_bytes = values * 5.2 + static_cast<double>(info.train.labels.size()) * 100;
+  const double job_bytes = values * 5.2 + static_cast<double>(documents) * 100;
   struct sysinfo memory {};
   sysinfo(&memory);
   const double available = static_cast<double>(memory.freeram + memory.bufferram) * memory.mem_unit;
@@ -253,7 +258,7 @@ void Experiment::for_each_job(const std::vector<const TrainJob*>& jobs, bool wid
 
 void Experiment::train(const TrainJob& job, const Context& context) {
   const FoldInfo& info = fold_info(job.fold);
-  const std::shared_ptr<PreparedFold> data = features(job.fold, plan_.learner(job).standardize, context);
+  const std::shared_ptr<PreparedFold> data = features(job.fold, plan_.learner(job), context);
   run_train_job(plan_, job, info, *data, *store_, context);
 }
 
@@ -293,7 +298,7 @@ void Experiment::run_train() {
       for (const TrainJob* job : missing)
         if (job->fold == fold) jobs.push_back(job);
       if (jobs.empty()) continue;
-      for (const TrainJob* job : jobs) features(fold, plan_.learner(*job).standardize, context_);
+      for (const TrainJob* job : jobs) features(fold, plan_.learner(*job), context_);
       for_each_job(jobs, wide_jobs(fold, jobs.size()),
                    [&](const TrainJob& job, const Context& context) { train(job, context); });
     }

@@ -94,7 +94,7 @@ class Experiment {
   template <typename Body>
   void timed(Stage stage, size_t jobs, size_t cached, Body body);
 
-  std::shared_ptr<PreparedFold> features(size_t fold, Standardize mode, const Context& context);
+  std::shared_ptr<PreparedFold> features(size_t fold, const LearnerSpec& learner, const Context& context);
   void read_features(size_t fold, const Context& context);
   void drop_features();
   void train(const TrainJob& job, const Context& context);
@@ -128,7 +128,8 @@ class Experiment {
   std::map<size_t, std::vector<MixRow>> mixes_;
   std::optional<size_t> features_fold_;
   std::shared_ptr<const FoldFeatures> raw_features_;
-  std::map<Standardize, std::shared_ptr<PreparedFold>> features_;  // shared with the jobs that train on them
+  // Shared with the jobs that train on them.
+  std::map<std::pair<Standardize, SourceUse>, std::shared_ptr<PreparedFold>> features_;
   std::vector<StageTiming> timings_;
   std::optional<std::vector<std::string>> warnings_;
 };

@@ -1,7 +1,10 @@
 // Gathers what the report shows.
 #include <algorithm>
+#include <map>
+#include <numeric>
 
 #include "pipeline/run/bundle_writer.h"
+#include "pipeline/run/comparison.h"
 #include "pipeline/run/experiment.h"
 #include "tunemix/calibrate/reliability.h"
 #include "tunemix/metric/selection.h"
@@ -71,6 +74,31 @@ void add_families(Json& out, size_t fold, const MixRow& row, const Config& confi
                      {"members", members},
                      {"mass", mass}});
   }
+}
+
+// The quality of every family's mixture by the length of its members, with the best c of each: the mean over
+// folds.
+Json learning_curves(const std::vector<const std::vector<MixRow>*>& folds) {
+  Json out = Json::array();
+  for (size_t r = 0; r < folds[0]->size(); ++r) {
+    if (!(*folds[0])[r].name.ends_with("+EXP")) continue;
+    std::map<int64_t, std::vector<double>> best;
+    for (const std::vector<MixRow>* rows : folds) {
+      std::map<int64_t, double> of_fold;
+      for (const GridPoint& point : (*rows)[r].grid) {
+        const auto at = of_fold.try_emplace(point.checkpoint, point.quality).first;
+        at->second = std::max(at->second, point.quality);
+      }
+      for (const auto& [length, quality] : of_fold) best[length].push_back(quality);
+    }
+    for (const auto& [length, qualities] : best)
+      if (length > 0 && qualities.size() == folds.size())
+        out.push_back({{"row", (*folds[0])[r].name},
+                       {"iterations", length},
+                       {"quality", std::accumulate(qualities.begin(), qualities.end(), 0.0) /
+                                       static_cast<double>(qualities.size())}});
+  }
+  return out;
 }
 
 Json describe_reliability(size_t fold, const std::string& member, const Reliability& reliability) {
@@ -149,6 +177,15 @@ Json Experiment::report_data(const EvaluationResult& evaluation) {
     choice["quality"] = choice[value];
     choice.erase(value);
   }
+  std::vector<FoldInfo> infos;
+  std::vector<const std::vector<MixRow>*> rows;
+  for (size_t fold = 0; fold < folds; ++fold) {
+    infos.push_back(fold_info(fold));
+    rows.push_back(&mix_rows(fold));
+  }
+  data["comparison"] = compare_rows(evaluation, infos, rows);
+  data["comparison"]["tool"] = data["rows"][0]["tool"];
+  data["learning"] = learning_curves(rows);
   size_t empty = 0;
   size_t queries = 0;
   for (size_t fold = 0; fold < folds; ++fold) {
@@ -171,9 +208,10 @@ Json Experiment::report_data(const EvaluationResult& evaluation) {
                                  {"iterations", point.checkpoint},
                                  {"quality", point.quality}});
   }
-  data["notes"].push_back(
-      fmt::format("{} of {} test queries have no relevant document; the tools disagree on what those count.",
-                  empty, queries));
+  if (empty > 0)
+    data["notes"].push_back(fmt::format(
+        "{} of {} test queries have no relevant document; the tools disagree on what those count.", empty,
+        queries));
 
   // What each learner looks at: the shares of features averaged over folds and bags, and over rounds in the
   // first.

@@ -42,7 +42,7 @@ void run_calibrate_job(const Plan& plan, const TrainJob& job, const FoldInfo& in
     model.valid.expect_data(info.valid.fingerprint);
     model.test.expect_data(info.test.fingerprint);
     const CalibrationInput input{model.calibration, calibration.labels, calibration.queries, grades,
-                                 model.range};
+                                 model.range,       calibration.weights};
     const uint64_t seed = derive_seed(plan.job_seed(job), "calibrate/" + model.point.name());
     for (const Calibrator& calibrator : fit_calibrators(specs, input, CalibrationOptions{}, seed, context)) {
       for (const std::string& warning : calibrator.report().warnings)

@@ -52,7 +52,7 @@ std::vector<RowEvaluations> evaluate_split(const Plan& plan, const std::vector<s
     const SplitInfo& split = test ? folds[fold].test : folds[fold].valid;
     for (MetricPolicy& policy : policies)
       if (plan.config.evaluate.err_max == "auto") policy.err_max = std::exp2(folds[fold].labels - 1);
-    const Evaluator evaluator(split.queries, split.labels, split.names, policies, 10);
+    const Evaluator evaluator(split.queries, split.labels, split.names, policies, 10, split.weights);
     for (size_t r = 0; r < rows[fold].size(); ++r) {
       const std::vector<float>& scores = test ? rows[fold][r].test : rows[fold][r].valid;
       result[r].row = rows[fold][r].name;
@@ -284,6 +284,9 @@ std::string results_table(const Json& results, bool markdown) {
   std::string tool;
   std::string err_header;
   std::string out;
+  size_t name_width = 14;
+  for (const Json& row : results["rows"])
+    name_width = std::max(name_width, row["name"].get_ref<const std::string&>().size());
   const auto err_width = [](const std::string& header) { return std::max<size_t>(12, header.size() + 2); };
   for (const Json& row : results["rows"]) {
     if (row["split"] != "test") continue;
@@ -293,8 +296,8 @@ std::string results_table(const Json& results, bool markdown) {
       err_header = tool + " " + err_label(row["err_max"].get<double>());
       out += markdown ? fmt::format("| row | {} | std. error | {} | folds |\n|---|---|---|---|---|\n", header,
                                     err_header)
-                      : fmt::format("  {:<14}{:>16}{:>12}{:>{}}   {}\n", "row", header, "std. error",
-                                    err_header, err_width(err_header), "folds");
+                      : fmt::format("  {:<{}}{:>16}{:>12}{:>{}}   {}\n", "row", name_width, header,
+                                    "std. error", err_header, err_width(err_header), "folds");
     }
     if (row["tool"] != tool) break;
     std::string folds;
@@ -310,8 +313,8 @@ std::string results_table(const Json& results, bool markdown) {
       out += fmt::format("| {0}{1}{0} | {0}{2:.4f}{0} | {3} | {4} | {5} |\n", chosen ? "**" : "", name, ndcg,
                          error, err, folds);
     else
-      out += fmt::format("{} {:<14}{:>16.4f}{:>12}{:>{}}   {}\n", chosen ? "*" : " ", name, ndcg, error, err,
-                         err_width(err_header), folds);
+      out += fmt::format("{} {:<{}}{:>16.4f}{:>12}{:>{}}   {}\n", chosen ? "*" : " ", name, name_width, ndcg,
+                         error, err, err_width(err_header), folds);
   }
   if (results.contains("metric")) {
     const std::string metric = results["metric"].get<std::string>();

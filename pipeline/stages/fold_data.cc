@@ -1,12 +1,14 @@
 #include "pipeline/stages/fold_data.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <numeric>
 #include <optional>
 #include <set>
 
 #include "pipeline/stages/data_checks.h"
+#include "pipeline/stages/source_data.h"
 #include "tunemix/core/files.h"
 #include "tunemix/data/letor_reader.h"
 #include "tunemix/data/synthetic.h"
@@ -15,7 +17,7 @@
 namespace tunemix {
 namespace {
 
-constexpr uint32_t kDataVersion = 2;
+constexpr uint32_t kDataVersion = 3;
 
 FoldFeatures generate_fold(const Config& config, size_t fold, const Context& context) {
   SyntheticOptions options = synthetic_preset(config.data.synthetic.preset);
@@ -31,7 +33,7 @@ FoldFeatures generate_fold(const Config& config, size_t fold, const Context& con
   const size_t valid = queries * 3 / 5;
   const size_t test = queries * 4 / 5;
   return {all.select_queries(view.subspan(0, valid)), all.select_queries(view.subspan(valid, test - valid)),
-          all.select_queries(view.subspan(test))};
+          all.select_queries(view.subspan(test)), std::nullopt};
 }
 
 SplitInfo describe(const Dataset& data, const Context& context) {
@@ -39,6 +41,7 @@ SplitInfo describe(const Dataset& data, const Context& context) {
           data.queries(),
           data.names(),
           {data.source_rows().begin(), data.source_rows().end()},
+          {data.weights().begin(), data.weights().end()},
           data.fingerprint(),
           query_contents(data, context)};
 }
@@ -67,6 +70,7 @@ void save_split(BinaryWriter& out, const SplitInfo& split) {
   out.put<uint8_t>(split.names.size() > 0);
   for (size_t i = 0; i < split.names.size(); ++i) out.put(split.names[i]);
   out.put(split.source_rows);
+  out.put(split.weights);
   out.put(split.fingerprint.high);
   out.put(split.fingerprint.low);
   out.put(split.contents);
@@ -96,6 +100,11 @@ SplitInfo load_split(BinaryReader& in, int32_t labels) {
       in.fail("the rows of the documents are not an order of them");
     seen[row] = true;
   }
+  split.weights = in.get_vector<float>();
+  if (!split.weights.empty() && split.weights.size() != split.labels.size())
+    in.fail("the weights do not fit the documents");
+  for (const float weight : split.weights)
+    if (!(weight >= 0) || !std::isfinite(weight)) in.fail("a weight is out of range");
   split.fingerprint.high = in.get<uint64_t>();
   split.fingerprint.low = in.get<uint64_t>();
   split.contents = in.get_vector<Hash128>();
@@ -127,6 +136,12 @@ void hash_files(const Config& config, const std::vector<std::string>& files, Art
            {std::filesystem::path(path).replace_extension(".query"), path_with_query(path)})
         if (store.remembers(candidate)) groups = candidate;
     if (!groups.empty()) hasher.number(store.file_hash(groups, missing).low);
+    // So do the weights.
+    std::filesystem::path weights = weight_file_of(path);
+    if (missing == MissingFiles::kRemember && !std::filesystem::exists(path))
+      for (const std::filesystem::path& candidate : possible_weight_files(path))
+        if (weights.empty() && store.remembers(candidate)) weights = candidate;
+    if (!weights.empty()) hasher.text("weights").number(store.file_hash(weights, missing).low);
   }
 }
 
@@ -193,8 +208,13 @@ FoldFeatures read_files(const Config& config, size_t fold, const Context& contex
   if (train.features() < widest) train = read(files.train);
   if (valid && valid->features() < widest) valid = read(files.valid);
   if (test.features() < widest) test = read(files.test);
-  if (!valid) return take_valid(train, files.valid_from, std::move(test), context);
-  return {std::move(train), std::move(*valid), std::move(test)};
+  std::optional<Dataset> source;
+  if (!config.data.source.files.empty()) source = read_source(config, widest, labels, context);
+  FoldFeatures result = valid ? FoldFeatures{std::move(train), std::move(*valid), std::move(test)}
+                              : take_valid(train, files.valid_from, std::move(test), context);
+  if (source && !config.data.allow_overlap) expect_unseen(*source, result.valid, result.test, fold, context);
+  result.source = std::move(source);
+  return result;
 }
 
 }  // namespace
@@ -205,6 +225,7 @@ std::vector<std::filesystem::path> content_of(const Config& config, const FoldFi
     for (const std::filesystem::path& path : paths_of(config, *split)) {
       result.push_back(path);
       if (const auto groups = group_file_of(path); !groups.empty()) result.push_back(groups);
+      if (const auto weights = weight_file_of(path); !weights.empty()) result.push_back(weights);
     }
   return result;
 }
@@ -212,8 +233,30 @@ std::vector<std::filesystem::path> content_of(const Config& config, const FoldFi
 FoldFeatures read_fold(const Config& config, size_t fold, const ArtifactStore& store,
                        const Context& context) {
   if (config.data.folds.empty()) return generate_fold(config, fold, context);
-  return store.read_as_planned(content_of(config, config.data.folds[fold]),
-                               [&] { return read_files(config, fold, context); });
+  std::vector<std::filesystem::path> files = content_of(config, config.data.folds[fold]);
+  const std::vector<std::filesystem::path> source = content_of(config, {config.data.source.files, {}, {}});
+  files.insert(files.end(), source.begin(), source.end());
+  return store.read_as_planned(files, [&] { return read_files(config, fold, context); });
+}
+
+PreparedFold::PreparedFold(FoldFeatures features, SourceUse source_use, double source_weight)
+    : data(std::move(features)),
+      use(source_use),
+      training(use == SourceUse::kJoint  ? std::optional(joined(data.train, *data.source, source_weight))
+               : use == SourceUse::kOnly ? std::move(data.source)
+                                         : std::nullopt),
+      bins(training ? *training : data.train) {
+  require(use != SourceUse::kBoth, "a learner trains once");
+  data.source.reset();
+}
+
+std::vector<size_t> PreparedFold::training_queries(std::span<const size_t> own) const {
+  std::vector<size_t> queries;
+  if (use != SourceUse::kOnly) queries.assign(own.begin(), own.end());
+  // The source's queries come after the fold's.
+  const size_t first = use == SourceUse::kOnly ? 0 : data.train.queries().size();
+  for (size_t q = first; training && q < training->queries().size(); ++q) queries.push_back(q);
+  return queries;
 }
 
 bool describes(const FoldInfo& info, const FoldFeatures& features) {
@@ -236,9 +279,10 @@ FoldInfo describe_fold(const Config& config, const FoldFeatures& features, const
 
 FoldFeatures standardize_fold(FoldFeatures features, Standardize mode, const Context& context) {
   if (mode == Standardize::kNone) return features;
+  if (features.source) features.source = standardize(std::move(*features.source), mode, context);
   return {standardize(std::move(features.train), mode, context),
           standardize(std::move(features.valid), mode, context),
-          standardize(std::move(features.test), mode, context)};
+          standardize(std::move(features.test), mode, context), std::move(features.source)};
 }
 
 std::vector<uint8_t> save_fold_info(const FoldInfo& info) {
@@ -274,6 +318,10 @@ SplitInfo select_info(const SplitInfo& info, std::span<const size_t> queries) {
     result.labels.insert(result.labels.end(),
                          info.labels.begin() + static_cast<ptrdiff_t>(info.queries.begin(q)),
                          info.labels.begin() + static_cast<ptrdiff_t>(info.queries.end(q)));
+    if (!info.weights.empty())
+      result.weights.insert(result.weights.end(),
+                            info.weights.begin() + static_cast<ptrdiff_t>(info.queries.begin(q)),
+                            info.weights.begin() + static_cast<ptrdiff_t>(info.queries.end(q)));
     offsets.push_back(result.labels.size());
     ids.push_back(info.queries.id(q));
   }

@@ -2,6 +2,8 @@
 // read again whenever a model has to be trained).
 #pragma once
 
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "pipeline/config/config.h"
@@ -18,6 +20,7 @@ struct SplitInfo {
   QueryIndex queries;
   NameTable names;
   std::vector<uint32_t> source_rows;  // of each document in its files; empty in file order
+  std::vector<float> weights;         // of the documents; empty: 1
   Hash128 fingerprint;
   std::vector<Hash128> contents;  // of each query: query_contents of data_checks.h
 };
@@ -34,12 +37,19 @@ struct FoldFeatures {
   Dataset train;
   Dataset valid;
   Dataset test;
+  std::optional<Dataset> source = std::nullopt;  // data.source
 };
 
-// The features of a fold standardised as some learners want them, with the bins that these share.
+// The features of a fold standardised as some learners want them, and what these train on, with the bins that
+// they share.
 struct PreparedFold {
-  explicit PreparedFold(FoldFeatures features) : data(std::move(features)), bins(data.train) {}
-  FoldFeatures data;
+  PreparedFold(FoldFeatures features, SourceUse source_use, double source_weight);
+  // The numbers of the queries to train on in the data of `bins`, for a bag of the fold's own.
+  std::vector<size_t> training_queries(std::span<const size_t> own) const;
+
+  FoldFeatures data;  // without the source
+  SourceUse use;
+  std::optional<Dataset> training;  // where it is not the fold's own
   BinCache bins;
 };
 
@@ -49,7 +59,7 @@ void hash_files(const Config& config, const std::vector<std::string>& files, Art
 // Of the fold's content and of the options that its reading depends on; reads no features.
 Hash128 fold_key(const Config& config, size_t fold, ArtifactStore& store, MissingFiles missing);
 
-// The files that a fold's data is read from, with the sizes of groups beside them.
+// The files that a fold's data is read from, with the sizes of groups and the weights beside them.
 std::vector<std::filesystem::path> content_of(const Config& config, const FoldFiles& files);
 // Reads the files (or generates the preset) without standardisation; throws InputError naming file and line,
 // and RunError where a file is not what the plan was made for.
@@ -65,7 +75,7 @@ FoldInfo load_fold_info(std::span<const uint8_t> payload);
 
 // The train/calibration split of one bag.
 QuerySplit bag_split(const Config& config, const QueryIndex& train, size_t fold, int bag);
-// The labels and queries of some queries of a split.
+// The labels, weights and queries of some queries of a split.
 SplitInfo select_info(const SplitInfo& info, std::span<const size_t> queries);
 
 size_t fold_count(const Config& config);

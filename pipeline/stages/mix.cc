@@ -56,7 +56,8 @@ std::vector<MixRow> mix_fold(const Plan& plan, size_t fold, const FoldInfo& info
                              const Context& context) {
   const Gathered all = gather(plan, fold, members);
   const std::vector<double> grades = fold_grades(plan.config, info.labels);
-  const ValidationData validation{info.valid.queries, info.valid.labels, grades};
+  const std::vector<double> weights = query_weights(info.valid.queries, info.valid.weights);
+  const ValidationData validation{info.valid.queries, info.valid.labels, grades, weights};
   const std::vector<Variant> variants = standard_variants(all.members, family_rows(plan.config));
   const size_t valid_size = info.valid.labels.size();
   const size_t test_size = info.test.labels.size();

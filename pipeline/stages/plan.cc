@@ -12,8 +12,16 @@ void add(Hasher& hasher, const std::vector<std::string>& words) {
   for (const std::string& word : words) hasher.text(word);
 }
 
-Hash128 training_key(const Config& config, const Hash128& fold_key, const LearnerSpec& spec, size_t fold,
-                     int bag) {
+// Of the content of data.source, and of how it is used.
+Hash128 source_key(const Config& config, ArtifactStore& store, MissingFiles missing) {
+  Hasher hasher;
+  hash_files(config, config.data.source.files, store, missing, hasher);
+  add(hasher, config.data.source.features);
+  return hasher.digest();
+}
+
+Hash128 training_key(const Config& config, const Hash128& fold_key, const Hash128& source_key,
+                     const LearnerSpec& spec, size_t fold, int bag) {
   Hasher hasher;
   hasher.text("training").number(kTrainingVersion);
   add(hasher, fold_key);
@@ -21,6 +29,8 @@ Hash128 training_key(const Config& config, const Hash128& fold_key, const Learne
   hasher.number(config.seed).number(fold).number(static_cast<uint64_t>(bag));
   hasher.text(spec.learner->type).number(spec.learner->version);
   for (const auto& [key, value] : spec.identity()) hasher.text(key).text(value);
+  if (spec.source != SourceUse::kNone) add(hasher, source_key);
+  if (spec.source == SourceUse::kJoint) hasher.text(fmt::format("{}", config.data.source.weight));
   return hasher.digest();
 }
 
@@ -74,6 +84,7 @@ Plan make_plan(Config config, ArtifactStore& store, MissingFiles missing) {
   const Config& c = plan.config;
   for (size_t fold = 0; fold < fold_count(c); ++fold)
     plan.fold_keys.push_back(fold_key(c, fold, store, missing));
+  const Hash128 source = source_key(c, store, missing);
   for (size_t fold = 0; fold < plan.fold_keys.size(); ++fold) {
     Hasher mix;
     mix.text("mix").number(kMixVersion);
@@ -83,7 +94,7 @@ Plan make_plan(Config config, ArtifactStore& store, MissingFiles missing) {
         job.fold = fold;
         job.learner = l;
         job.bag = bag;
-        job.training_key = training_key(c, plan.fold_keys[fold], c.learners[l], fold, bag);
+        job.training_key = training_key(c, plan.fold_keys[fold], source, c.learners[l], fold, bag);
         job.key = model_key(c, job, store, missing);
         job.calibrate_key = calibrate_key(c, job.key);
         job.name = fmt::format("fold {}: {}, bag {}", fold + 1, c.learners[l].title(), bag + 1);

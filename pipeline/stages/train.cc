@@ -161,7 +161,8 @@ void run_train_job(const Plan& plan, const TrainJob& job, const FoldInfo& info, 
                                    [&] { return given_scores(plan, job, info, split); });
     store_model({&learner, learner.external(spec.name, result.points[0].valid.columns())}, job, store);
   } else {
-    const TrainingData data(fold.bins, split.train, info.labels, fold_grades(plan.config, info.labels));
+    const TrainingData data(fold.bins, fold.training_queries(split.train), info.labels,
+                            fold_grades(plan.config, info.labels));
     const TrainingRequest request{data, spec.settings, spec.lengths, &fold.data.valid};
     std::unique_ptr<Model> model = train_model(learner, request, job, store, context);
     result =

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlopt.hpp>
+#include <numeric>
 
 #include "calibrate/kernels.h"
 
@@ -95,7 +96,11 @@ double soft_ndcg(const Prepared& data, double a, double b, double sigma, const C
     for (size_t q = begin; q < end; ++q) {
       const size_t first = data.offsets[q];
       const size_t n = data.offsets[q + 1] - first;
-      if (n > 0) per_query[q] = soft_dcg(&v[first], &data.gains[first], n, discounts, sigma, sorted);
+      if (n == 0) continue;
+      per_query[q] = soft_dcg(&v[first], &data.gains[first], n, discounts, sigma, sorted);
+      if (data.weighted)
+        per_query[q] *=
+            std::accumulate(&data.weights[first], &data.weights[first] + n, 0.0) / static_cast<double>(n);
     }
   });
   double sum = 0;

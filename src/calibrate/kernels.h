@@ -22,7 +22,7 @@ struct ScoreColumns {
   size_t stride;
   const double* scores;
   const double* labels;
-  const double* weights;  // 1, and 0 for the padding
+  const double* weights;  // 1 on the average, and 0 for the padding
   const double* grades;   // of the labels
 
   const double* column(size_t k) const { return scores + k * stride; }
@@ -94,7 +94,8 @@ struct RbcKernels {
   // Over documents [begin, end); scratch of logistic_scratch(inputs) doubles.
   void (*logistic)(const LogisticProblem& problem, const double* w, size_t begin, size_t end, double* scratch,
                    LogisticSums& sums);
-  // The sum of squared errors; with a gradient, that of half of it. Scratch of network_scratch() doubles.
+  // The weighted sum of squared errors; with a gradient, that of half of it. Scratch of network_scratch()
+  // doubles.
   double (*network)(const NetworkShape& shape, const double* parameters, const NetworkSamples& samples,
                     double* scratch, double* gradient);
 };

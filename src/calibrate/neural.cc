@@ -77,10 +77,11 @@ class Gatherer {
  public:
   Gatherer(const Prepared& data, RbcTarget target) : data_(data), y_(data.target(target)) {
     const double n = static_cast<double>(data.documents);
-    for (size_t i = 0; i < data.documents; ++i) mean_ += y_[i];
+    for (size_t i = 0; i < data.documents; ++i) mean_ += data.weights[i] * y_[i];
     mean_ /= n;
     double squares = 0;
-    for (size_t i = 0; i < data.documents; ++i) squares += (y_[i] - mean_) * (y_[i] - mean_);
+    for (size_t i = 0; i < data.documents; ++i)
+      squares += data.weights[i] * ((y_[i] - mean_) * (y_[i] - mean_));
     deviation_ = std::sqrt(squares / n);
   }
   double mean() const { return mean_; }
@@ -103,7 +104,7 @@ class Gatherer {
     }
     for (size_t i = 0; i < documents.size(); ++i) {
       s.target[i] = (y_[documents[i]] - mean_) / deviation_;
-      s.weights[i] = 1;
+      s.weights[i] = data_.weights[documents[i]];
     }
   }
 

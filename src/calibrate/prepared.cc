@@ -30,7 +30,21 @@ void check(const CalibrationInput& input) {
   if (!(input.shift_range >= 0) || !std::isfinite(input.shift_range))
     throw_input("the range of `shift` is {}; expected a finite number that is not negative",
                 input.shift_range);
+  require(input.weights.empty() || input.weights.size() == n, "weights do not fit the scores");
+  if (std::all_of(input.weights.begin(), input.weights.end(), [](float w) { return w == 0; }) &&
+      !input.weights.empty())
+    throw_input("all {} documents of the calibration split have weight 0; expected some above 0", n);
   expect_finite(scores);
+}
+
+void fill_weights(const CalibrationInput& input, Prepared& p) {
+  p.weights.assign(p.stride, 0);
+  p.weighted = !input.weights.empty();
+  double sum = 0;
+  for (const float weight : input.weights) sum += static_cast<double>(weight);
+  const double scale = static_cast<double>(p.documents) / sum;
+  for (size_t i = 0; i < p.documents; ++i)
+    p.weights[i] = p.weighted ? static_cast<double>(input.weights[i]) * scale : 1;
 }
 
 void find_moments(const ScoreMatrix& scores, Prepared& p) {
@@ -45,7 +59,7 @@ void find_moments(const ScoreMatrix& scores, Prepared& p) {
     const auto row = scores.row(i);
     for (size_t k = 0; k < p.columns; ++k) {
       const double f = row[k];
-      sums[k] += f;
+      sums[k] += p.weights[i] * f;
       p.column_low[k] = std::min(p.column_low[k], f);
       p.column_high[k] = std::max(p.column_high[k], f);
     }
@@ -59,7 +73,7 @@ void find_moments(const ScoreMatrix& scores, Prepared& p) {
     const auto row = scores.row(i);
     for (size_t k = 0; k < p.columns; ++k) {
       const double d = row[k] - p.column_mean[k];
-      squares[k] += d * d;
+      squares[k] += p.weights[i] * d * d;
     }
   }
   double variance = 0;
@@ -80,12 +94,10 @@ void find_moments(const ScoreMatrix& scores, Prepared& p) {
 
 void fill_targets(const CalibrationInput& input, Prepared& p) {
   p.labels.assign(p.stride, 0);
-  p.weights.assign(p.stride, 0);
   p.gains.assign(p.stride, 0);
   p.ndcg_targets.assign(p.stride, 0);
   for (size_t i = 0; i < p.documents; ++i) {
     p.labels[i] = input.labels[i];
-    p.weights[i] = 1;
     p.gains[i] = p.grades[static_cast<size_t>(input.labels[i])];
   }
   std::vector<double> sorted;
@@ -131,6 +143,7 @@ Prepared prepare(const CalibrationInput& input, std::vector<std::string>& warnin
   p.stride = lanes::padded(p.documents);
   p.grades.assign(input.grades.begin(), input.grades.end());
   p.offsets = input.queries.offsets();
+  fill_weights(input, p);
   find_moments(input.scores, p);
   fill_targets(input, p);
   const double scale = p.deviation > 0 ? 1 / p.deviation : 0;

@@ -26,7 +26,8 @@ struct Prepared {
   double max_abs = 0;  // of the raw scores
 
   std::vector<double> labels;        // stride
-  std::vector<double> weights;       // stride: 1, and 0 for the padding
+  std::vector<double> weights;       // stride: 1 on the average, and 0 for the padding
+  bool weighted = false;             // they are not all 1
   std::vector<double> grades;        // of the labels
   std::vector<double> gains;         // stride: z_i
   std::vector<double> ndcg_targets;  // stride: z_i / ideal DCG@10 of the query, 0 where that is 0

@@ -24,11 +24,12 @@ void standardised_column(const Prepared& data, size_t k, size_t begin, size_t en
   for (size_t i = 0; i < end - begin; ++i) out[i] = (column[i] * data.deviation + shift) * scale;
 }
 
-// Columns 1, monomials, targets of documents [begin, end), each of kRows values; padding is 0.
+// Columns 1, monomials, targets of documents [begin, end), each of kRows values, times the root of the
+// document's weight; padding is 0.
 void fill_columns(const Prepared& data, const std::vector<Monomial>& terms, size_t begin, size_t end,
                   std::vector<double>& columns) {
   const size_t n = end - begin;
-  std::copy_n(&data.weights[begin], n, columns.data());
+  for (size_t i = 0; i < n; ++i) columns[i] = data.weights[begin + i] > 0 ? 1 : 0;
   double* first = columns.data() + kRows;
   for (size_t t = 0; t < terms.size(); ++t) {
     double* out = first + t * kRows;
@@ -43,6 +44,8 @@ void fill_columns(const Prepared& data, const std::vector<Monomial>& terms, size
   }
   std::copy_n(&data.gains[begin], n, first + terms.size() * kRows);
   std::copy_n(&data.ndcg_targets[begin], n, first + (terms.size() + 1) * kRows);
+  for (size_t c = 0; c < terms.size() + 3 && data.weighted; ++c)
+    for (size_t i = 0; i < n; ++i) columns[c * kRows + i] *= std::sqrt(data.weights[begin + i]);
 }
 
 }  // namespace
@@ -202,9 +205,12 @@ RbcFit fit_logistic(const Prepared& data, RbcTarget target, const Context& conte
   };
 
   double mean = 0;
-  for (size_t i = 0; i < data.documents; ++i) mean += (y[i] - low) / range;
+  for (size_t i = 0; i < data.documents; ++i) mean += data.weights[i] * ((y[i] - low) / range);
   mean /= static_cast<double>(data.documents);
   std::vector<double> w(size, 0.0);
+  // Documents of another target may all have weight 0.
+  constexpr double kInside = 1e-12;
+  mean = std::clamp(mean, kInside, 1 - kInside);
   w[K] = std::log(mean / (1 - mean));
   Sums now = evaluate(w);
   fit.evaluations = 1;

@@ -104,8 +104,9 @@ double network(const NetworkShape& shape, const double* parameters, const Networ
       hidden[h] = lanes::tanh(z);
       out += w[output + h] * hidden[h];
     }
-    const V error = lanes::load(samples.weights + i) * (out - lanes::load(samples.target + i));
-    total += error * error;
+    const V off = out - lanes::load(samples.target + i);
+    const V error = lanes::load(samples.weights + i) * off;
+    total += error * off;
     if (gradient == nullptr) continue;
     g[output_bias] += error;
     for (size_t h = 0; h < H; ++h) {

@@ -72,8 +72,29 @@ Dataset Dataset::select_queries(std::span<const size_t> queries) const {
     if (names_.size() > 0)
       for (size_t d = from; d < from + count; ++d) names.add(names_[d]);
   }
-  return Dataset(std::move(features), num_features_, std::move(labels),
+  Dataset result(std::move(features), num_features_, std::move(labels),
                  QueryIndex(std::move(offsets), std::move(ids)), std::move(names));
+  if (weights_.empty()) return result;
+  std::vector<float> weights;
+  for (const size_t q : queries)
+    weights.insert(weights.end(), weights_.begin() + static_cast<ptrdiff_t>(queries_.begin(q)),
+                   weights_.begin() + static_cast<ptrdiff_t>(queries_.end(q)));
+  return std::move(result).weighted(std::move(weights));
+}
+
+Dataset Dataset::weighted(std::vector<float> weights) && {
+  require(weights_.empty() && (weights.empty() || weights.size() == documents()),
+          "weights do not fit the documents");
+  for (const float weight : weights) require(weight >= 0, "a negative weight");
+  if (std::all_of(weights.begin(), weights.end(), [](float weight) { return weight == 1; }))
+    return std::move(*this);
+  weights_ = std::move(weights);
+  fingerprint_ = Hasher()
+                     .number(fingerprint_.high)
+                     .number(fingerprint_.low)
+                     .values(std::span<const float>(weights_))
+                     .digest();
+  return std::move(*this);
 }
 
 }  // namespace tunemix

@@ -1,7 +1,10 @@
 #include "tunemix/data/letor_reader.h"
 
+#include <fast_float/fast_float.h>
+
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <unordered_map>
@@ -11,6 +14,7 @@
 #include "data/text_source.h"
 #include "tunemix/core/binary.h"
 #include "tunemix/core/error.h"
+#include "tunemix/data/text_file.h"
 
 namespace tunemix {
 namespace {
@@ -117,10 +121,9 @@ size_t begin_of_last_query(std::string_view text) {
   return 0;
 }
 
-// LightGBM's group sizes: whole numbers, one a line.
-std::vector<size_t> read_group_sizes(const std::filesystem::path& file) {
-  const std::string text = read_text_file(file);
-  std::vector<size_t> sizes;
+// Calls f(word, line) for the lines of a file that are not blank.
+template <typename F>
+void for_each_word(const std::string& text, F f) {
   size_t line = 0;
   for (size_t at = 0; at < text.size(); ++line) {
     const size_t end = std::min(text.find('\n', at), text.size());
@@ -128,15 +131,43 @@ std::vector<size_t> read_group_sizes(const std::filesystem::path& file) {
     at = end + 1;
     const size_t first = word.find_first_not_of(" \t\r");
     if (first == std::string_view::npos) continue;
-    word = word.substr(first, word.find_last_not_of(" \t\r") + 1 - first);
+    f(word.substr(first, word.find_last_not_of(" \t\r") + 1 - first), line + 1);
+  }
+}
+
+// LightGBM's group sizes: whole numbers, one a line.
+std::vector<size_t> read_group_sizes(const std::filesystem::path& file) {
+  std::vector<size_t> sizes;
+  for_each_word(read_text_file(file), [&](std::string_view word, size_t line) {
     size_t size = 0;
     const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), size);
     if (error != std::errc() || stop != word.data() + word.size() || size == 0)
-      throw_input("{}:{}: group size '{}', expected a positive whole number", file.string(), line + 1,
+      throw_input("{}:{}: group size '{}', expected a positive whole number", file.string(), line,
                   word.substr(0, 40));
     sizes.push_back(size);
-  }
+  });
   return sizes;
+}
+
+std::vector<float> read_weights(const std::filesystem::path& file, const std::string& data,
+                                size_t documents) {
+  constexpr float kMost = 1e9F;
+  std::vector<float> weights;
+  bool any = false;
+  for_each_word(read_any_text(file), [&](std::string_view word, size_t line) {
+    float weight = 0;
+    const auto [stop, error] = fast_float::from_chars(word.data(), word.data() + word.size(), weight);
+    if (error != std::errc() || stop != word.data() + word.size() || !(weight >= 0) || weight > kMost)
+      throw_input("{}:{}: weight '{}', expected one number a line, from 0 to 1e9", file.string(), line,
+                  word.substr(0, 40));
+    weights.push_back(weight);
+    any = any || weight > 0;
+  });
+  if (weights.size() != documents)
+    throw_input("{}: {} weights, expected {}, one for each document of {}", file.string(), weights.size(),
+                documents, data);
+  if (!any) throw_input("{}: every weight is 0, expected at least one above 0", file.string());
+  return weights;
 }
 
 class Assembler {
@@ -146,9 +177,9 @@ class Assembler {
         context_(context),
         width_(options.labels_only ? 0 : std::max(options.num_features, options.least_features)) {}
 
-  // `group_file`: where LightGBM's group sizes may be; empty for none.
+  // `group_file`, `weight_file`: where LightGBM's group sizes and the weights may be; empty for none.
   void read(TextSource& source, const std::string& name, const std::filesystem::path& group_file,
-            size_t batch_bytes = kBatchBytes) {
+            const std::filesystem::path& weight_file, size_t batch_bytes = kBatchBytes) {
     const size_t before = rows_;
     QueryIds ids = QueryIds::kRequired;
     size_t lines = 0;
@@ -173,6 +204,11 @@ class Assembler {
     }
     if (rows_ == before) throw_input("{}: no documents, expected at least one line with one", name);
     if (ids == QueryIds::kNone) add_groups(name, group_file, before);
+    if (!weight_file.empty()) {
+      weights_.resize(before, 1.0F);
+      const std::vector<float> weights = read_weights(weight_file, name, rows_ - before);
+      weights_.insert(weights_.end(), weights.begin(), weights.end());
+    }
     (ids == QueryIds::kNone ? any_groups_ : any_qids_) = true;
     if (any_groups_ && any_qids_)
       throw_input("{}: {}; expected all files of a data set alike", name,
@@ -185,6 +221,7 @@ class Assembler {
   size_t widest() const { return widest_; }  // the largest feature id
 
   Dataset finish() {
+    if (!weights_.empty()) weights_.resize(rows_, 1.0F);
     std::vector<uint32_t> order = grouped_order();
     if (!order.empty()) {
       context_.warn("rows of a query are not adjacent; they are grouped in order of first appearance");
@@ -196,7 +233,8 @@ class Assembler {
     for (size_t q = 0; q < query_ids_.size(); ++q) offsets[q + 1] += offsets[q];
     return Dataset(std::move(features_), width_, std::move(labels_),
                    QueryIndex(std::move(offsets), std::move(query_ids_)), std::move(names_), std::move(order),
-                   &context_.pool());
+                   &context_.pool())
+        .weighted(std::move(weights_));
   }
 
   // Parses whole lines, which are followed by kTextPadding bytes; `lines` counts those of the file.
@@ -324,6 +362,11 @@ class Assembler {
     std::vector<int32_t> labels(rows_);
     for (size_t i = 0; i < rows_; ++i) labels[i] = labels_[order[i]];
     labels_ = std::move(labels);
+    if (!weights_.empty()) {
+      std::vector<float> weights(rows_);
+      for (size_t i = 0; i < rows_; ++i) weights[i] = weights_[order[i]];
+      weights_ = std::move(weights);
+    }
     if (names_.size() == 0) return;
     NameTable names;
     for (size_t i = 0; i < rows_; ++i) names.add(names_[order[i]]);
@@ -337,6 +380,7 @@ class Assembler {
   size_t width_;
   size_t rows_ = 0;
   std::vector<int32_t> labels_;
+  std::vector<float> weights_;  // empty while no file has any
   NameTable names_;
   std::vector<Segment> segments_;
   std::vector<std::string> query_ids_;
@@ -359,12 +403,33 @@ std::filesystem::path group_file_of(const std::filesystem::path& file) {
   return std::filesystem::exists(beside, ignored) ? beside : std::filesystem::path();
 }
 
+std::vector<std::filesystem::path> possible_weight_files(const std::filesystem::path& file) {
+  std::vector<std::filesystem::path> result;
+  const auto add = [&](std::filesystem::path of) {
+    of += ".weight";
+    result.push_back(of);
+    result.push_back(of += ".gz");
+  };
+  if (file == "-") return result;
+  add(file);
+  if (file.extension() == ".gz" || file.extension() == ".zst") add(file.parent_path() / file.stem());
+  return result;
+}
+
+std::filesystem::path weight_file_of(const std::filesystem::path& file) {
+  std::error_code ignored;
+  for (const std::filesystem::path& possible : possible_weight_files(file))
+    if (std::filesystem::exists(possible, ignored)) return possible;
+  return {};
+}
+
 Dataset read_letor(std::span<const std::filesystem::path> files, const LetorOptions& options,
                    const Context& context) {
   if (files.empty()) throw InputError("no data files, expected at least one");
   Assembler assembler(options, context);
   for (const auto& file : files)
-    assembler.read(*open_text(file), file == "-" ? "standard input" : file.string(), group_file_of(file));
+    assembler.read(*open_text(file), file == "-" ? "standard input" : file.string(), group_file_of(file),
+                   weight_file_of(file));
   return assembler.finish();
 }
 
@@ -376,7 +441,7 @@ Dataset parse_letor(std::string_view text, std::string_view name, const LetorOpt
                     const Context& context) {
   MemorySource source(text);
   Assembler assembler(options, context);
-  assembler.read(source, std::string(name), {}, std::min(kBatchBytes, text.size() + 1));
+  assembler.read(source, std::string(name), {}, {}, std::min(kBatchBytes, text.size() + 1));
   return assembler.finish();
 }
 

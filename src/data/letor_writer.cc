@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 
 #include "data/decimal.h"
 #include "data/letor_text.h"
@@ -102,6 +103,16 @@ void write_letor(const Dataset& data, const std::filesystem::path& file, bool de
     sink.append(std::span(&out, 1), one);
     out.clear();
   }
+  sink.close();
+}
+
+void write_weights(const Dataset& data, const std::filesystem::path& file) {
+  std::string out;
+  for (size_t i = 0; i < data.documents(); ++i)
+    fmt::format_to(std::back_inserter(out), "{}\n", data.weights().empty() ? 1.0F : data.weights()[i]);
+  ThreadPool one(1);
+  TextSink sink(file);
+  sink.append(std::span(&out, 1), one);
   sink.close();
 }
 

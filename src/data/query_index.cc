@@ -12,4 +12,14 @@ QueryIndex::QueryIndex(std::vector<size_t> offsets, std::vector<std::string> ids
     require(offsets_[q] < offsets_[q + 1], "a query without documents");
 }
 
+std::vector<double> query_weights(const QueryIndex& queries, std::span<const float> weights) {
+  std::vector<double> result;
+  for (size_t q = 0; q < queries.size() && !weights.empty(); ++q) {
+    double sum = 0;
+    for (size_t i = queries.begin(q); i < queries.end(q); ++i) sum += static_cast<double>(weights[i]);
+    result.push_back(sum / static_cast<double>(queries.length(q)));
+  }
+  return result;
+}
+
 }  // namespace tunemix

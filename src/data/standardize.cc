@@ -74,7 +74,8 @@ Dataset standardize(Dataset data, Standardize mode, const Context& context) {
     }
   });
   return Dataset(std::move(features), width, {data.labels().begin(), data.labels().end()}, queries,
-                 data.names(), {data.source_rows().begin(), data.source_rows().end()}, &context.pool());
+                 data.names(), {data.source_rows().begin(), data.source_rows().end()}, &context.pool())
+      .weighted({data.weights().begin(), data.weights().end()});
 }
 
 }  // namespace tunemix

@@ -53,6 +53,9 @@ TrainingData::TrainingData(BinCache& cache, std::vector<size_t> queries, int lab
     ids.push_back(index.id(q));
   }
   queries_ = QueryIndex(std::move(offsets), std::move(ids));
+  if (!documents_.empty() &&
+      std::none_of(documents_.begin(), documents_.end(), [&](uint32_t i) { return weight(i) > 0; }))
+    throw_input("all {} documents to train on have weight 0; expected some above 0", documents_.size());
 }
 
 TrainingData::TrainingData(BinCache& cache)
@@ -64,6 +67,16 @@ std::vector<int32_t> TrainingData::labels() const {
   labels.reserve(documents_.size());
   for (const uint32_t i : documents_) labels.push_back(all().labels()[i]);
   return labels;
+}
+
+std::vector<double> TrainingData::query_weights() const {
+  std::vector<double> weights(queries_.size(), 1.0);
+  for (size_t q = 0; q < queries_.size() && weighted(); ++q) {
+    double sum = 0;
+    for (size_t i = queries_.begin(q); i < queries_.end(q); ++i) sum += weight(documents_[i]);
+    weights[q] = sum / static_cast<double>(queries_.length(q));
+  }
+  return weights;
 }
 
 Hash128 TrainingData::fingerprint() const {

@@ -15,10 +15,11 @@ Scaling fit_scaling(const TrainingData& data, const Context& context) {
   const std::span<const uint32_t> documents = data.documents();
   if (documents.empty()) throw InputError("there are no documents to train on; expected at least one query");
   const size_t d = data.all().features();
-  const auto n = static_cast<double>(documents.size());
+  double n = 0;
+  for (const uint32_t i : documents) n += data.weight(i);
   const size_t block = std::max(kSmallestBlock, (documents.size() + kMostBlocks - 1) / kMostBlocks);
   const float* first = data.all().row(documents[0]).data();
-  // The sum over documents of value(x, j), in blocks of documents that are added up in order.
+  // The weighted sum over documents of value(x, j), in blocks of documents that are added up in order.
   const auto sums = [&](auto value) {
     std::vector<std::vector<double>> parts((documents.size() + block - 1) / block);
     parallel_blocks(context.pool(), documents.size(), block, [&](size_t begin, size_t end) {
@@ -26,7 +27,8 @@ Scaling fit_scaling(const TrainingData& data, const Context& context) {
       part.assign(d, 0.0);
       for (size_t i = begin; i < end; ++i) {
         const float* x = data.all().row(documents[i]).data();
-        for (size_t j = 0; j < d; ++j) part[j] += value(x, j);
+        const double weight = data.weight(documents[i]);
+        for (size_t j = 0; j < d; ++j) part[j] += weight * value(x, j);
       }
     });
     std::vector<double> total(d, 0.0);
@@ -60,6 +62,7 @@ std::vector<uint32_t> group_ends(std::span<const int32_t> descending_labels) {
 
 RankedQueries::RankedQueries(const TrainingData& data) {
   std::vector<uint32_t> order;
+  const std::vector<double> of_queries = data.query_weights();
   const std::span<const int32_t> all_labels = data.all().labels();
   for (size_t q = 0; q < data.queries().size(); ++q) {
     const auto first = data.documents().begin() + static_cast<std::ptrdiff_t>(data.queries().begin(q));
@@ -67,6 +70,8 @@ RankedQueries::RankedQueries(const TrainingData& data) {
     std::stable_sort(order.begin(), order.end(),
                      [&](uint32_t a, uint32_t b) { return all_labels[a] > all_labels[b]; });
     if (order.empty() || all_labels[order.front()] == all_labels[order.back()]) continue;
+    if (of_queries[q] == 0) continue;
+    weights.push_back(of_queries[q]);
     for (const uint32_t row : order) {
       rows.push_back(row);
       labels.push_back(all_labels[row]);

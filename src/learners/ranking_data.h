@@ -20,8 +20,8 @@ Scaling fit_scaling(const TrainingData& data, const Context& context);
 // Where the documents of one query end that have the same label, the best label first.
 std::vector<uint32_t> group_ends(std::span<const int32_t> descending_labels);
 
-// The queries in which documents differ in their labels, the best documents of each first. The others teach
-// a ranker nothing.
+// The queries in which documents differ in their labels, the best documents of each first. The others, and
+// those without weight, teach a ranker nothing.
 struct RankedQueries {
   explicit RankedQueries(const TrainingData& data);
 
@@ -31,7 +31,8 @@ struct RankedQueries {
   std::vector<size_t> offsets = {0};
   std::vector<uint32_t> rows;  // in TrainingData::all()
   std::vector<int32_t> labels;
-  std::vector<double> pairs;  // of each query: pairs of documents with different labels
+  std::vector<double> weights;  // of each query
+  std::vector<double> pairs;    // of each query: pairs of documents with different labels
 };
 
 }  // namespace tunemix

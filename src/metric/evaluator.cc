@@ -61,6 +61,30 @@ struct Moments {
   }
 };
 
+// Weighted means over queries, and the errors of these.
+void weigh(std::span<const double> rows, std::span<const double> weights, Evaluation& result) {
+  const size_t columns = result.measures.columns();
+  double total = 0;
+  double count = 0;
+  for (const double weight : weights) {
+    total += weight;
+    count += weight > 0 ? 1 : 0;
+  }
+  for (size_t c = 0; c < columns; ++c) {
+    double sum = 0;
+    for (size_t q = 0; q < weights.size(); ++q) sum += weights[q] * rows[q * columns + c];
+    const double mean = sum / total;
+    double squares = 0;
+    for (size_t q = 0; q < weights.size(); ++q) {
+      const double off = weights[q] * (rows[q * columns + c] - mean);
+      squares += off * off;
+    }
+    result.mean.push_back(mean);
+    result.standard_error.push_back(count < 2 ? std::numeric_limits<double>::quiet_NaN()
+                                              : std::sqrt(squares * count / (count - 1)) / total);
+  }
+}
+
 // "ndcg@7" -> 7 for prefix "ndcg@"; 0 where it does not fit.
 size_t rank_after(std::string_view name, std::string_view prefix) {
   if (!name.starts_with(prefix)) return 0;
@@ -116,12 +140,19 @@ struct Evaluator::Scratch {
 };
 
 Evaluator::Evaluator(const QueryIndex& queries, std::span<const int32_t> labels, const NameTable& names,
-                     std::vector<MetricPolicy> policies, size_t k)
-    : queries_(queries), labels_(labels), names_(names), measures_(k) {
+                     std::vector<MetricPolicy> policies, size_t k, std::span<const float> weights)
+    : queries_(queries),
+      labels_(labels),
+      names_(names),
+      weights_(query_weights(queries, weights)),
+      measures_(k) {
   require(k > 0, "measures need at least one rank");
   require(queries.size() > 0, "measures need at least one query");
   require(labels.size() == queries.documents(), "labels do not fit the queries");
   require(names.size() == 0 || names.size() == labels.size(), "names do not fit the documents");
+  require(weights.empty() || weights.size() == labels.size(), "weights do not fit the documents");
+  if (!weights_.empty() && *std::max_element(weights_.begin(), weights_.end()) == 0)
+    throw InputError("every query that is measured has weight 0; expected documents of a weight above 0");
   for (const int32_t label : labels) max_label_ = std::max(max_label_, label);
   size_t longest = 0;
   for (size_t q = 0; q < queries.size(); ++q) longest = std::max(longest, queries.length(q));
@@ -256,7 +287,7 @@ std::vector<Evaluation> Evaluator::operator()(std::span<const double> scores, Th
     results[p].policy = policies_[p].policy;
     results[p].measures = measures_;
     results[p].queries = queries;
-    if (keep_per_query) results[p].per_query.resize(queries * columns);
+    if (keep_per_query || !weights_.empty()) results[p].per_query.resize(queries * columns);
   }
 
   std::vector<std::vector<Moments>> moments(policies_.size(), std::vector<Moments>(blocks));
@@ -275,7 +306,7 @@ std::vector<Evaluation> Evaluator::operator()(std::span<const double> scores, Th
     }
     for (size_t p = 0; p < policies_.size(); ++p) {
       moments[p][block] = Moments::of(rows[p], columns);
-      if (keep_per_query)
+      if (!results[p].per_query.empty())
         std::copy(rows[p].begin(), rows[p].end(), results[p].per_query.begin() + first * columns);
     }
   });
@@ -284,7 +315,11 @@ std::vector<Evaluation> Evaluator::operator()(std::span<const double> scores, Th
     Moments all;
     for (const Moments& block : moments[p]) all.join(block);
     const auto n = static_cast<double>(queries);
-    for (size_t c = 0; c < columns; ++c) {
+    if (!weights_.empty()) {
+      weigh(results[p].per_query, weights_, results[p]);
+      if (!keep_per_query) results[p].per_query.clear();
+    }
+    for (size_t c = 0; c < columns && weights_.empty(); ++c) {
       results[p].mean.push_back(all.sum[c] / n);
       results[p].standard_error.push_back(queries < 2 ? std::numeric_limits<double>::quiet_NaN()
                                                       : std::sqrt(all.squares[c] / (n - 1) / n));

@@ -83,12 +83,18 @@ std::string SelectionName::label() const {
 }
 
 SelectionMetric::SelectionMetric(const QueryIndex& queries, std::span<const int32_t> labels,
-                                 std::span<const double> grades, size_t k)
-    : SelectionMetric(queries, labels, grades, {SelectionName::Measure::kNdcg, k, ""}) {}
+                                 std::span<const double> grades, size_t k, std::span<const double> weights)
+    : SelectionMetric(queries, labels, grades, {SelectionName::Measure::kNdcg, k, ""}, weights) {}
 
 SelectionMetric::SelectionMetric(const QueryIndex& queries, std::span<const int32_t> labels,
-                                 std::span<const double> grades, const SelectionName& name)
-    : name_(name), offsets_(queries.offsets()) {
+                                 std::span<const double> grades, const SelectionName& name,
+                                 std::span<const double> weights)
+    : name_(name), offsets_(queries.offsets()), weights_(weights.begin(), weights.end()) {
+  if (weights_.empty()) weights_.assign(queries.size(), 1.0);
+  require(weights_.size() == queries.size(), "weights do not fit the queries");
+  for (const double weight : weights_) total_ += weight;
+  if (total_ == 0 && !weights.empty())
+    throw InputError("every query that is measured has weight 0; expected documents of a weight above 0");
   require(labels.size() == queries.documents(), "labels do not fit the queries");
   require(name.k > 0, "NDCG needs at least one rank");
   const MetricPolicy policy = name.preset.empty() ? MetricPolicy() : preset(name.preset);
@@ -248,8 +254,8 @@ double SelectionMetric::operator()(std::span<const float> scores) const {
   require(scores.size() == offsets_.back(), "scores do not fit the queries");
   Scratch scratch;
   double sum = 0;
-  for (size_t q = 0; q < queries(); ++q) sum += of_query(q, scores.data(), scratch);
-  return sum / static_cast<double>(queries());
+  for (size_t q = 0; q < queries(); ++q) sum += weights_[q] * of_query(q, scores.data(), scratch);
+  return sum / total_;
 }
 
 double SelectionMetric::operator()(std::span<const float> scores, ThreadPool& pool) const {
@@ -257,8 +263,8 @@ double SelectionMetric::operator()(std::span<const float> scores, ThreadPool& po
   parallel_blocks(pool, queries(), kBlock,
                   [&](size_t first, size_t last) { of_queries(first, last, scores, values.data()); });
   double sum = 0;
-  for (const double value : values) sum += value;
-  return sum / static_cast<double>(queries());
+  for (size_t q = 0; q < values.size(); ++q) sum += weights_[q] * values[q];
+  return sum / total_;
 }
 
 }  // namespace tunemix

@@ -14,7 +14,7 @@ class ChunkRun {
  public:
   ChunkRun(const Layout& layout, const Weights& weights, const MemberSource& source,
            const ValidationData& validation, const Chunk& chunk, size_t cs, Normalize normalize,
-           const SelectionName& metric);
+           const SelectionName& metric, std::span<const double> query_weights);
 
   static size_t bytes(const Layout& layout, const Chunk& chunk, size_t cs);
 
@@ -22,7 +22,7 @@ class ChunkRun {
   size_t stride() const { return stride_; }
   // out = sum over the cells of factor * the cell's sum for c number j.
   void sum_cells(std::span<const size_t> cells, const double* factors, size_t j, double* out) const;
-  // Sum of the queries' quality by these sums of standardised members.
+  // Weighted sum of the queries' quality by these sums of standardised members.
   double evaluate(const double* mixed);
 
  private:
@@ -32,6 +32,7 @@ class ChunkRun {
   SelectionMetric metric_;
   std::vector<float> scores_;
   std::vector<double> per_query_;
+  std::span<const double> weights_;  // of the chunk's queries; empty: 1
 };
 
 }  // namespace tunemix::mixing

@@ -73,7 +73,8 @@ void complete(std::vector<MixResult>& results, const MemberSource& source, const
         std::copy(scores.begin(), scores.end(), results[v].scores.data() + chunk.begin);
         moments[v][index] = moments_of(scores, results[v], members);
       });
-  const SelectionMetric metric(validation.queries, validation.labels, validation.grades, metric_name);
+  const SelectionMetric metric(validation.queries, validation.labels, validation.grades, metric_name,
+                               validation.weights);
   for (size_t v = 0; v < results.size(); ++v) {
     results[v].validation = metric(results[v].scores);
     results[v].diagnostics = diagnose(results[v], omega, moments[v]);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 
 #include "mix/chunk_run.h"
 
@@ -21,7 +22,8 @@ class Evaluation {
         context_(context),
         cs_(input.cs.size()),
         weighted_(input.options.families == Families::kWeighted),
-        measured_(input.layout.blocks.size(), false) {
+        measured_(input.layout.blocks.size(), false),
+        query_weights_(relative_weights(input.validation)) {
     for (size_t v = 0; v < in_.layout.selections.size(); ++v) {
       const std::vector<Selection>& selections = in_.layout.selections[v];
       choice_ |= selections.size() * cs_ > 1;
@@ -61,6 +63,11 @@ class Evaluation {
 
   size_t parts() const { return in_.bounds.size() - 1; }
   size_t queries() const { return in_.bounds.back(); }
+  double weight_between(size_t first, size_t last) const {
+    if (query_weights_.empty()) return static_cast<double>(last - first);
+    return std::accumulate(query_weights_.begin() + static_cast<ptrdiff_t>(first),
+                           query_weights_.begin() + static_cast<ptrdiff_t>(last), 0.0);
+  }
   size_t part_of(const Chunk& chunk) const {
     return static_cast<size_t>(std::upper_bound(in_.bounds.begin(), in_.bounds.end(), chunk.first_query) -
                                in_.bounds.begin()) -
@@ -74,7 +81,7 @@ class Evaluation {
 
   std::unique_ptr<ChunkRun> make_run(const Chunk& chunk) const {
     return std::make_unique<ChunkRun>(in_.layout, weights_for(chunk), in_.source, in_.validation, chunk, cs_,
-                                      in_.options.normalize, in_.metric);
+                                      in_.options.normalize, in_.metric, query_weights_);
   }
 
   void first_pass() {
@@ -113,14 +120,15 @@ class Evaluation {
   // For each mixture of several families, c x blocks. Part number parts() is none: by all queries.
   std::vector<double> masses_outside(size_t part) const {
     const bool outside = part < parts() && parts() > 1;
-    const size_t count = queries() - (outside ? in_.bounds[part + 1] - in_.bounds[part] : 0);
+    const double count = static_cast<double>(queries()) -
+                         (outside ? weight_between(in_.bounds[part], in_.bounds[part + 1]) : 0);
     std::vector<double> result;
     for (const Place& place : several_)
       for (size_t j = 0; j < cs_; ++j) {
         std::vector<double> qualities;
         for (const size_t b : at(place).blocks) {
           const size_t i = b * cs_ + j;
-          qualities.push_back((of_all_[i] - (outside ? of_part_[part][i] : 0)) / static_cast<double>(count));
+          qualities.push_back((of_all_[i] - (outside ? of_part_[part][i] : 0)) / std::max(count, 1e-9));
         }
         const std::vector<double> masses = family_masses(qualities, queries());
         result.insert(result.end(), masses.begin(), masses.end());
@@ -198,7 +206,8 @@ class Evaluation {
   std::vector<Place> several_;  // mixtures of several families
   std::vector<Chunk> chunks_;
   std::vector<std::unique_ptr<ChunkRun>> runs_;
-  // Sums of the queries' quality.
+  std::vector<double> query_weights_;  // 1 on the average; empty: 1
+  // Weighted sums of the queries' quality.
   std::vector<std::vector<double>> of_blocks_;   // chunk: block x c
   std::vector<std::vector<double>> of_several_;  // chunk: several_ x c
   std::vector<std::vector<double>> of_part_;     // part: block x c

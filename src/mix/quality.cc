@@ -8,6 +8,8 @@
 namespace tunemix::mixing {
 namespace {
 
+constexpr double kNoWeight = 1e-9;  // of queries whose sum is rounding alone
+
 // Of how each document compares with the next of its query: much cheaper than the ranks, and as hard to meet
 // by chance.
 uint64_t fingerprint(std::span<const float> scores, const QueryIndex& queries) {
@@ -50,6 +52,14 @@ bool alike(std::span<const float> scores, std::span<const uint32_t> ranking, std
 
 }  // namespace
 
+std::vector<double> relative_weights(const ValidationData& validation) {
+  std::vector<double> weights(validation.weights.begin(), validation.weights.end());
+  const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+  const auto count = static_cast<double>(weights.size());
+  for (double& weight : weights) weight *= count / total;
+  return weights;
+}
+
 std::vector<size_t> part_bounds(size_t queries, int parts) {
   const size_t count = std::clamp<size_t>(static_cast<size_t>(parts), 1, queries);
   std::vector<size_t> bounds;
@@ -60,7 +70,10 @@ std::vector<size_t> part_bounds(size_t queries, int parts) {
 Qualities member_qualities(std::span<const Member> members, const MemberSource& source,
                            const ValidationData& validation, const SelectionName& metric_name,
                            std::span<const size_t> bounds, const Context& context) {
-  const SelectionMetric metric(validation.queries, validation.labels, validation.grades, metric_name);
+  const SelectionMetric metric(validation.queries, validation.labels, validation.grades, metric_name,
+                               validation.weights);
+  std::vector<double> weights = relative_weights(validation);
+  if (weights.empty()) weights.assign(metric.queries(), 1.0);
   const size_t parts = bounds.size() > 2 ? bounds.size() - 1 : 0;
   Qualities result;
   result.omega.assign(1 + parts, std::vector<double>(members.size()));
@@ -74,14 +87,18 @@ Qualities member_qualities(std::span<const Member> members, const MemberSource& 
                     i + 1, members[m].name(), scores[i]);
     std::vector<double> values(metric.queries());
     metric.per_query(scores, values);
+    for (size_t q = 0; q < values.size(); ++q) values[q] *= weights[q];
     const double all = std::accumulate(values.begin(), values.end(), 0.0);
     const auto count = static_cast<double>(values.size());
     result.omega[0][m] = all / count;
     for (size_t p = 0; p < parts; ++p) {
       const auto first = values.begin() + static_cast<ptrdiff_t>(bounds[p]);
       const auto last = values.begin() + static_cast<ptrdiff_t>(bounds[p + 1]);
+      const double outside = count - std::accumulate(weights.begin() + (first - values.begin()),
+                                                     weights.begin() + (last - values.begin()), 0.0);
+      // The other parts may have no weight at all.
       result.omega[1 + p][m] =
-          (all - std::accumulate(first, last, 0.0)) / (count - static_cast<double>(last - first));
+          outside > kNoWeight ? (all - std::accumulate(first, last, 0.0)) / outside : result.omega[0][m];
     }
     result.fingerprints[m] = fingerprint(scores, validation.queries);
   });

@@ -10,6 +10,9 @@
 
 namespace tunemix::mixing {
 
+// What each query counts in sums over queries, 1 on the average; empty where all count the same.
+std::vector<double> relative_weights(const ValidationData& validation);
+
 // The queries in so many runs of about equal length: first query of each, and their number at the end.
 std::vector<size_t> part_bounds(size_t queries, int parts);
 

@@ -17,30 +17,39 @@ size_t padded_labels(size_t labels) {
   return stride;
 }
 
-std::vector<double> document_weights(std::span<const int32_t> labels, size_t num_labels,
-                                     InitialWeights kind) {
+std::vector<double> document_weights(std::span<const int32_t> labels, size_t num_labels, InitialWeights kind,
+                                     std::span<const float> weights) {
   std::vector<double> share(num_labels, 1.0);
   if (kind == InitialWeights::kExponential)
     for (size_t l = 0; l < num_labels; ++l) share[l] = std::ldexp(1.0, static_cast<int>(l));
   double total = 0;
-  for (const int32_t label : labels) total += share[label];
+  for (size_t i = 0; i < labels.size(); ++i)
+    total += weights.empty() ? share[labels[i]] : share[labels[i]] * static_cast<double>(weights[i]);
   for (double& s : share) s /= total;
   return share;
 }
 
 WeightTable::WeightTable(std::span<const int32_t> labels, std::span<const uint32_t> documents,
-                         size_t num_labels, InitialWeights kind, const Context& context)
+                         size_t num_labels, InitialWeights kind, const Context& context,
+                         std::span<const float> of_documents)
     : num_labels_(num_labels),
       labels_(labels.size(), static_cast<uint8_t>(num_labels)),
       trained_(documents.begin(), documents.end()),
       weights_(labels.size() * num_labels + padded_labels(num_labels), 0.0F) {
   std::vector<int32_t> of_trained;
-  for (const uint32_t i : trained_) of_trained.push_back(labels[i]);
-  const std::vector<double> share =
-      document_weights(trained_.empty() ? labels : std::span<const int32_t>(of_trained), num_labels, kind);
+  std::vector<float> factors;
+  for (const uint32_t i : trained_) {
+    of_trained.push_back(labels[i]);
+    if (!of_documents.empty()) factors.push_back(of_documents[i]);
+  }
+  const std::vector<double> share = trained_.empty()
+                                        ? document_weights(labels, num_labels, kind, of_documents)
+                                        : document_weights(of_trained, num_labels, kind, factors);
   const auto start = [&](size_t i) {
+    const double factor = of_documents.empty() ? 1.0 : static_cast<double>(of_documents[i]);
+    if (factor == 0) return;
     labels_[i] = static_cast<uint8_t>(labels[i]);
-    const double half = share[labels_[i]] / 2;
+    const double half = share[labels_[i]] * factor / 2;
     for (size_t l = 0; l < num_labels; ++l)
       weights_[i * num_labels + l] =
           static_cast<float>(l == labels_[i] ? half : half / static_cast<double>(num_labels - 1));

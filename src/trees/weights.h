@@ -42,14 +42,16 @@ void with_labels(size_t labels, Body body) {
 }
 
 // The initial weight of a document of each label; half of it is on the pair with its own label, the rest
-// spread over the others (spec, section 2).
-std::vector<double> document_weights(std::span<const int32_t> labels, size_t num_labels, InitialWeights kind);
+// spread over the others (spec, section 2). With weights of the documents, it is that of one of weight 1.
+std::vector<double> document_weights(std::span<const int32_t> labels, size_t num_labels, InitialWeights kind,
+                                     std::span<const float> weights = {});
 
 class WeightTable {
  public:
   // `documents`: those that are trained on, by their numbers; empty: all. The others have no weight.
+  // `of_documents`: a factor for each document of `labels`; empty: 1.
   WeightTable(std::span<const int32_t> labels, std::span<const uint32_t> documents, size_t num_labels,
-              InitialWeights kind, const Context& context);
+              InitialWeights kind, const Context& context, std::span<const float> of_documents = {});
 
   size_t documents() const { return labels_.size(); }
   // The numbers of the documents that are trained on; empty: all of them.

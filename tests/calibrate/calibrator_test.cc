@@ -463,5 +463,96 @@ TEST(Calibrator, RanksRealDocuments) {
   }
 }
 
+// Each query as often as `times` says, its documents one after the other.
+MadeUp repeated(const MadeUp& data, const std::vector<size_t>& times, bool by_document) {
+  MadeUp result;
+  result.grades = data.grades;
+  std::vector<size_t> rows, offsets = {0};
+  std::vector<std::string> ids;
+  for (size_t q = 0; q < data.queries.size(); ++q) {
+    const size_t copies = by_document ? 1 : times[q];
+    for (size_t k = 0; k < copies; ++k) {
+      for (size_t i = data.queries.begin(q); i < data.queries.end(q); ++i)
+        for (size_t c = 0; c < (by_document ? times[i] : 1); ++c) rows.push_back(i);
+      offsets.push_back(rows.size());
+      ids.push_back(std::to_string(ids.size()));
+    }
+  }
+  result.queries = QueryIndex(offsets, ids);
+  result.scores = ScoreMatrix(rows.size(), data.scores.columns(), {}, "repeated");
+  for (size_t i = 0; i < rows.size(); ++i) {
+    result.labels.push_back(data.labels[rows[i]]);
+    std::copy_n(data.scores.row(rows[i]).begin(), data.scores.columns(), result.scores.row(i).begin());
+  }
+  return result;
+}
+
+TEST(Calibrator, AWeightOfTwoIsTheDocumentOrTheQueryTwice) {
+  const MadeUp data = make_up({.documents = 700, .seed = 3});
+  Random random(6, "times");
+  for (const bool by_document : {true, false}) {
+    std::vector<size_t> times;
+    std::vector<float> weights;
+    for (size_t q = 0; q < data.queries.size(); ++q) {
+      // Where there is more to find, so that weights matter.
+      size_t relevant = 0;
+      for (size_t i = data.queries.begin(q); i < data.queries.end(q); ++i)
+        relevant += data.labels[i] > 0 ? 1 : 0;
+      const size_t of_query = 2 * relevant > data.queries.length(q) ? 4 : 1 + random.below(2);
+      if (!by_document) times.push_back(of_query);
+      for (size_t i = data.queries.begin(q); i < data.queries.end(q); ++i) {
+        if (by_document) times.push_back(data.labels[i] > 0 ? 4 : 1 + random.below(2));
+        weights.push_back(static_cast<float>(by_document ? times.back() : of_query));
+      }
+    }
+    const MadeUp copies = repeated(data, times, by_document);
+    CalibrationInput weighted = data.input();
+    weighted.weights = weights;
+    // Soft NDCG and the ideal DCG of `ndcg` know documents by their rank.
+    std::vector<std::string> names = {"cpc.ls",         "cpc.ewls",      "cpc.el",        "cpc.ell",
+                                      "rbc.linear.raw", "rbc.poly2.raw", "rbc.poly3.raw", "rbc.logistic.raw"};
+    if (!by_document) names.insert(names.end(), {"cpc.sndcg", "rbc.linear.ndcg", "rbc.logistic.ndcg"});
+    for (const std::string& name : names) {
+      const Calibrator a = Calibrator::fit(CalibrationSpec::parse(name), weighted, {}, 1, Context());
+      const std::vector<float> x = applied(a, data.scores);
+      const std::vector<float> y = applied(fit(name, copies), data.scores);
+      const std::vector<float> z = applied(fit(name, data), data.scores);
+      const auto [low, high] = std::minmax_element(x.begin(), x.end());
+      double worst = 0, change = 0;
+      for (size_t i = 0; i < x.size(); ++i) {
+        worst = std::max(worst, static_cast<double>(std::abs(x[i] - y[i])));
+        change = std::max(change, static_cast<double>(std::abs(x[i] - z[i])));
+      }
+      // The search of soft NDCG stops at its own tolerance.
+      EXPECT_LT(worst, (name == "cpc.sndcg" ? 0.05 : 2e-3) * (*high - *low)) << name;
+      if (name != "cpc.sndcg") {
+        EXPECT_GT(change, 5e-3 * (*high - *low)) << name;
+      }
+    }
+  }
+}
+
+TEST(Calibrator, WeightsOfOneChangeNoByteAndOthersChangeTheNetwork) {
+  const MadeUp data = make_up();
+  const std::vector<float> ones(data.labels.size(), 1.0F);
+  std::vector<float> weights;
+  for (const int32_t label : data.labels) weights.push_back(label == 0 ? 0.05F : 1.0F);
+  CalibrationInput input = data.input();
+  for (const CalibrationSpec& spec : all_calibrations(3)) {
+    input.weights = ones;
+    EXPECT_EQ(bytes(Calibrator::fit(spec, input, {}, 1, Context())), bytes(fit(spec.name(), data)));
+  }
+  input.weights = weights;
+  const auto mean = [&](const Calibrator& c) {
+    const std::vector<float> v = applied(c, data.scores);
+    return std::accumulate(v.begin(), v.end(), 0.0) / static_cast<double>(v.size());
+  };
+  const CalibrationSpec neural = CalibrationSpec::parse("rbc.neural.raw");
+  EXPECT_GT(mean(Calibrator::fit(neural, input, {}, 1, Context())), mean(fit(neural.name(), data)) + 0.1);
+  weights.assign(weights.size(), 0);
+  input.weights = weights;
+  EXPECT_THROW(Calibrator::fit(neural, input, {}, 1, Context()), InputError);
+}
+
 }  // namespace
 }  // namespace tunemix

@@ -598,5 +598,57 @@ TEST(LetorReader, ReadsTheRealSets) {
   }
 }
 
+TEST(LetorReader, WeightsBesideTheData) {
+  const test::ScratchDirectory scratch;
+  const std::string text = "1 qid:a 1:1\n0 qid:b 1:2\n2 qid:a 1:3\n";
+  const auto read = [&](const std::string& name) { return read_letor(scratch / name, {}, Context(1)); };
+  write(scratch / "d.txt", text);
+  const Dataset plain = read("d.txt");
+  EXPECT_TRUE(plain.weights().empty());
+  // They follow their documents when queries are brought together.
+  write(scratch / "d.txt.weight", "0.5\r\n 2 \n1e-3\n\n");
+  const Dataset weighted = read("d.txt");
+  EXPECT_THAT(weighted.weights(), ElementsAre(0.5F, 1e-3F, 2.0F));
+  EXPECT_NE(weighted.fingerprint(), plain.fingerprint());
+  EXPECT_THAT(weighted.select_queries(std::vector<size_t>{1}).weights(), ElementsAre(2.0F));
+  EXPECT_THAT(query_weights(weighted.queries(), weighted.weights()),
+              ElementsAre(testing::DoubleNear(0.2505, 1e-9), 2.0));
+  // Ones are as good as none.
+  write(scratch / "d.txt.weight", "1\n1.0\n1\n");
+  EXPECT_EQ(read("d.txt").fingerprint(), plain.fingerprint());
+  EXPECT_TRUE(read("d.txt").weights().empty());
+  // Compressed beside compressed, under either name.
+  for (const char* name : {"e.txt.gz.weight", "e.txt.gz.weight.gz", "e.txt.weight", "e.txt.weight.gz"}) {
+    write(scratch / "e.txt.gz", gzip(text));
+    const std::string weights = "3\n4\n5\n";
+    write(scratch / name, std::string(name).ends_with(".gz") ? gzip(weights) : weights);
+    EXPECT_EQ(weight_file_of(scratch / "e.txt.gz"), scratch / name);
+    EXPECT_THAT(read("e.txt.gz").weights(), ElementsAre(3.0F, 5.0F, 4.0F)) << name;
+    std::filesystem::remove(scratch / name);
+  }
+  // A file without weights counts 1 beside one with them.
+  write(scratch / "f.txt", "0 qid:c 1:1\n");
+  write(scratch / "d.txt.weight", "2\n2\n2\n");
+  const std::vector<std::filesystem::path> both = {scratch / "f.txt", scratch / "d.txt", scratch / "f.txt"};
+  EXPECT_THAT(read_letor(both, {}, Context(1)).weights(), ElementsAre(1.0F, 1.0F, 2.0F, 2.0F, 2.0F));
+}
+
+TEST(LetorReader, WeightsThatAreNone) {
+  const test::ScratchDirectory scratch;
+  write(scratch / "d.txt", "1 qid:a 1:1\n0 qid:a 1:2\n");
+  const auto error = [&](std::string_view weights) {
+    write(scratch / "d.txt.weight", weights);
+    return error_of([&] { read_letor(scratch / "d.txt", {}, Context(1)); });
+  };
+  EXPECT_THAT(error("1\n"), HasSubstr("d.txt.weight: 1 weights, expected 2"));
+  EXPECT_THAT(error("1\nx\n"), HasSubstr("d.txt.weight:2: weight 'x', expected one number a line"));
+  EXPECT_THAT(error("1\n-1\n"), HasSubstr("d.txt.weight:2: weight '-1'"));
+  EXPECT_THAT(error("nan\n1\n"), HasSubstr("d.txt.weight:1: weight 'nan'"));
+  EXPECT_THAT(error("1 2\n1\n"), HasSubstr("d.txt.weight:1: weight '1 2'"));
+  EXPECT_THAT(error("inf\n1\n"), HasSubstr("from 0 to 1e9"));
+  EXPECT_THAT(error("0\n0\n"), HasSubstr("every weight is 0"));
+  EXPECT_EQ(error("0\n2\n"), "no error");
+}
+
 }  // namespace
 }  // namespace tunemix

@@ -532,5 +532,56 @@ TEST(Selection, LongQueriesEqualTheEvaluatorOnAnyNumberOfThreads) {
   }
 }
 
+TEST(Evaluator, AWeightedQueryCountsAsOftenAsItsDocumentsOnTheAverage) {
+  Random random(4, "weighted queries");
+  std::vector<Query> once, repeated;
+  std::vector<float> weights;
+  for (size_t q = 0; q < 30; ++q) {
+    Query query;
+    const size_t times = random.below(4);
+    for (size_t i = 0; i < 2 + random.below(12); ++i) {
+      query.labels.push_back(static_cast<int32_t>(random.below(5)));
+      query.scores.push_back(random.normal());
+      // Only the mean matters.
+      weights.push_back(static_cast<float>(times) * (i == 0 ? 0.5F : i == 1 ? 1.5F : 1.0F));
+    }
+    once.push_back(query);
+    for (size_t k = 0; k < times; ++k) repeated.push_back(query);
+  }
+  const Input weighted(once);
+  ThreadPool pool(2);
+  const MetricPolicy policy = preset("yahoo");
+  const Evaluation e = Evaluator(weighted.queries, weighted.labels, weighted.names, {policy}, 10, weights)(
+                           weighted.scores, pool)
+                           .front();
+  const Evaluation slow = Input(repeated).evaluate(policy);
+  for (size_t c = 0; c < e.mean.size(); ++c) EXPECT_NEAR(e.mean[c], slow.mean[c], 1e-12) << c;
+  EXPECT_TRUE(e.per_query.empty());
+
+  const std::vector<double> of_queries = query_weights(weighted.queries, weights);
+  const std::vector<float> scores(weighted.scores.begin(), weighted.scores.end());
+  const std::vector<double> grades = exponential_grades(5);
+  const SelectionMetric metric(weighted.queries, weighted.labels, grades, 10, of_queries);
+  EXPECT_NEAR(metric(scores), e.ndcg(10), 1e-12);
+  EXPECT_NEAR(metric(scores, pool), e.ndcg(10), 1e-12);
+}
+
+TEST(Evaluator, EqualWeightsChangeNothing) {
+  const Input input({{{2, 0, 1}, {1, 2, 3}, {}}, {{0, 1}, {1, 2}, {}}, {{3, 0, 0}, {1, 3, 2}, {}}});
+  ThreadPool pool(1);
+  const MetricPolicy policy = preset("yahoo");
+  const Evaluation plain = input.evaluate(policy);
+  const std::vector<float> weights(input.labels.size(), 3.0F);
+  const Evaluation e =
+      Evaluator(input.queries, input.labels, input.names, {policy}, 10, weights)(input.scores, pool).front();
+  for (size_t c = 0; c < e.mean.size(); ++c) {
+    EXPECT_NEAR(e.mean[c], plain.mean[c], 1e-12);
+    EXPECT_NEAR(e.standard_error[c], plain.standard_error[c], 1e-12);
+  }
+  EXPECT_THROW(Evaluator(input.queries, input.labels, input.names, {policy}, 10,
+                         std::vector<float>(input.labels.size(), 0.0F)),
+               InputError);
+}
+
 }  // namespace
 }  // namespace tunemix

@@ -466,5 +466,49 @@ TEST(Mixer, SingleQueryAndQueriesWithoutRelevantDocuments) {
   EXPECT_EQ(result.mixture.c(), 0);
 }
 
+TEST(Mixer, AWeightedQueryCountsAsOften) {
+  const Ensemble e = make_ensemble();
+  std::vector<double> weights;
+  Ensemble copies = e;
+  copies.data.labels.clear();
+  for (auto& scores : copies.scores) scores.clear();
+  std::vector<size_t> offsets = {0};
+  std::vector<std::string> ids;
+  for (size_t q = 0; q < e.data.queries.size(); ++q) {
+    weights.push_back(static_cast<double>(1 + q % 3));
+    for (size_t k = 0; k < 1 + q % 3; ++k) {
+      for (size_t i = e.data.queries.begin(q); i < e.data.queries.end(q); ++i) {
+        copies.data.labels.push_back(e.data.labels[i]);
+        for (size_t m = 0; m < e.scores.size(); ++m) copies.scores[m].push_back(e.scores[m][i]);
+      }
+      offsets.push_back(copies.data.labels.size());
+      ids.push_back(std::to_string(ids.size()));
+    }
+  }
+  copies.data.queries = QueryIndex(offsets, ids);
+  ValidationData weighted = e.validation();
+  weighted.weights = weights;
+  const auto a = member_quality(e.members, e.source(), weighted, "ndcg@10", Context());
+  const auto b = member_quality(copies.members, copies.source(), copies.validation(), "ndcg@10", Context());
+  for (size_t m = 0; m < a.size(); ++m) EXPECT_NEAR(a[m], b[m], 1e-12);
+  // Parts of the queries would be others; pooled families have no masses that know how many queries there
+  // are.
+  MixOptions options;
+  options.parts = 1;
+  options.families = Families::kPooled;
+  const std::vector<Variant> variants = {kAll};
+  const MixResult x = mix(e.members, e.source(), weighted, variants, options, Context()).front();
+  const MixResult y =
+      mix(copies.members, copies.source(), copies.validation(), variants, options, Context()).front();
+  EXPECT_NEAR(x.validation, y.validation, 1e-12);
+  EXPECT_NEAR(x.chosen_by, y.chosen_by, 1e-12);
+  EXPECT_EQ(x.mixture.c(), y.mixture.c());
+  // Weights of 1 are none.
+  weights.assign(weights.size(), 1.0);
+  weighted.weights = weights;
+  EXPECT_EQ(mix(e.members, e.source(), weighted, variants, {}, Context()).front().scores,
+            mix(e.members, e.source(), e.validation(), variants, {}, Context()).front().scores);
+}
+
 }  // namespace
 }  // namespace tunemix

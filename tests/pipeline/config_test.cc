@@ -381,5 +381,61 @@ TEST(Config, TheReferenceInDocsIsUpToDate) {
       << "write it anew: tunemix run --help-config > docs/config.md";
 }
 
+std::string with_source(const std::string& source, const std::string& learner,
+                        const std::string& data = "replace") {
+  return "name: transfer\n"
+         "data:\n"
+         "  folds: [{train: a, valid: b, test: c}]\n"
+         "  standardize: " +
+         data + "\n  source: " + source + "\nlearners:\n  - " + learner + "\n";
+}
+
+TEST(Config, ASourceIsUsedAsItSays) {
+  const std::string svm = "{type: svm}";
+  const Config both = parse_config(with_source("{files: [big], weight: 0.5}", svm), "x", {});
+  ASSERT_EQ(both.learners.size(), 2U);
+  EXPECT_EQ(both.learners[0].source, SourceUse::kNone);
+  EXPECT_EQ(both.learners[1].source, SourceUse::kOnly);
+  EXPECT_EQ(both.learners[1].row(), "SVM@src");
+  EXPECT_NE(both.learners[0].family(), both.learners[1].family());
+  EXPECT_EQ(both.data.source.weight, 0.5);
+  EXPECT_EQ(parse_config(both.resolved, "resolved", {}).values, both.values);
+  const Config joint = parse_config(with_source("{files: big, use: joint}", svm), "x", {});
+  ASSERT_EQ(joint.learners.size(), 1U);
+  EXPECT_EQ(joint.learners[0].source, SourceUse::kJoint);
+  EXPECT_EQ(joint.learners[0].row(), "SVM");
+  const Config own = parse_config(with_source("{files: big}", "{type: svm, source: none}"), "x", {});
+  ASSERT_EQ(own.learners.size(), 1U);
+  EXPECT_EQ(own.learners[0].source, SourceUse::kNone);
+  const SourceConfig map =
+      parse_config(with_source("{files: big, features: ['1-3', 7, '9:4']}", svm), "x", {}).data.source;
+  EXPECT_THAT(map.feature_pairs(), ElementsAre(std::pair{1, 1}, std::pair{2, 2}, std::pair{3, 3},
+                                               std::pair{7, 7}, std::pair{9, 4}));
+}
+
+TEST(Config, ASourceThatCannotBeUsed) {
+  const auto error = [](const std::string& text) -> std::string {
+    try {
+      parse_config(text, "x", {});
+    } catch (const InputError& e) {
+      return e.what();
+    }
+    return "no error";
+  };
+  const std::string svm = "{type: svm}";
+  EXPECT_THAT(error(with_source("{weight: 2}", svm)), HasSubstr("data.source.files"));
+  EXPECT_THAT(error(with_source("{files: big}", svm, "none")), HasSubstr("set data.standardize: replace"));
+  EXPECT_THAT(error(with_source("{files: big, features: ['x']}", svm)), HasSubstr("'x' is no feature"));
+  EXPECT_THAT(error(with_source("{files: big, features: ['3-1']}", svm)), HasSubstr("'3-1' is no range"));
+  EXPECT_THAT(error(with_source("{files: big, features: ['1-3', '5:2']}", svm)), HasSubstr("given twice"));
+  EXPECT_THAT(
+      error("name: a\ndata: {synthetic: {preset: quickstart}}\nlearners: [{type: svm, source: joint}]\n"),
+      HasSubstr("there is no data.source"));
+  EXPECT_THAT(
+      error(
+          "name: a\ndata: {synthetic: {preset: quickstart}, source: {files: x}}\nlearners: [{type: svm}]\n"),
+      HasSubstr("goes with 'folds'"));
+}
+
 }  // namespace
 }  // namespace tunemix

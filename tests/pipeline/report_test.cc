@@ -6,6 +6,7 @@
 #include <regex>
 
 #include "pipeline/report/html.h"
+#include "pipeline/run/comparison.h"
 #include "tests/report/sample.h"
 #include "tunemix/core/error.h"
 
@@ -49,8 +50,8 @@ TEST(Report, SameDataGivesSameBytes) {
 
 TEST(Report, EverySectionHasATableWithoutScripts) {
   const std::string page = static_part(render_report(sample_report_data()));
-  for (const char* id :
-       {"results", "tools", "choices", "members", "reliability", "features", "bandit", "data", "timing"}) {
+  for (const char* id : {"results", "comparison", "tools", "choices", "members", "learning", "reliability",
+                         "features", "bandit", "data", "timing"}) {
     EXPECT_THAT(section_of(page, id), HasSubstr("<tbody>")) << id;
     EXPECT_THAT(page, HasSubstr(std::string("href=\"#") + id + "\"")) << id;
   }
@@ -63,6 +64,8 @@ TEST(Report, EverySectionDisappearsWithItsData) {
   const std::vector<std::pair<std::string, std::vector<std::string>>> sections = {
       {"results", {"rows"}},
       {"tools", {"rows", "ndcg_at"}},
+      {"comparison", {"comparison"}},
+      {"learning", {"learning"}},
       {"choices", {"choices", "surface"}},
       {"members", {"members"}},
       {"reliability", {"reliability"}},
@@ -289,6 +292,62 @@ TEST(ReportHtml, Numbers) {
   EXPECT_EQ(report::plural(1, "fold"), "1 fold");
   EXPECT_EQ(report::rounded(.123456789), .123457);
   EXPECT_EQ(report::escape("a<b>&\"'"), "a&lt;b&gt;&amp;&quot;&#39;");
+}
+
+TEST(Report, RowsAreComparedWithAnOracleAndPairwise) {
+  const std::string section = section_of(render_report(sample_report_data()), "comparison");
+  EXPECT_THAT(section, HasSubstr("NDCG@10 0.8420 (yahoo preset), ERR 0.3710"));
+  EXPECT_THAT(section, HasSubstr("Oracle"));
+  EXPECT_THAT(section, HasSubstr("&lt;.001"));
+  // Above the diagonal p, below it tau; of the four rows of whole families.
+  EXPECT_EQ(count(section, "class=\"heat\""), 12U);
+  ReportJson data = sample_report_data();
+  data["comparison"]["rows"][0]["err"] = nullptr;
+  EXPECT_THAT(section_of(render_report(data), "comparison"), Not(HasSubstr("NDCG against ERR")));
+}
+
+TEST(Report, LearningCurvesAreOfRowsWithSeveralLengths) {
+  ReportJson data = sample_report_data();
+  EXPECT_EQ(chart_data(render_report(data))["learning"]["curves"].size(), 2U);
+  data["learning"] = ReportJson::array();
+  for (const auto& [length, quality] : {std::pair{20, .7}, {10, .55}})
+    data["learning"].push_back({{"row", "AB+EXP"}, {"iterations", length}, {"quality", quality}});
+  const ReportJson curve = chart_data(render_report(data))["learning"]["curves"][0];
+  EXPECT_EQ(curve["row"], "AB+EXP");
+  EXPECT_EQ(curve["points"].dump(), "[[10,0.55],[20,0.7]]");
+  // One length is no curve.
+  data["learning"].erase(1);
+  EXPECT_EQ(section_of(render_report(data), "learning"), "");
+}
+
+TEST(Comparison, TauCountsPairsInOrder) {
+  const std::vector<float> up = {1, 2, 3, 4};
+  EXPECT_DOUBLE_EQ(*kendall_tau(up, up), 1);
+  EXPECT_DOUBLE_EQ(*kendall_tau(up, std::vector<float>{4, 3, 2, 1}), -1);
+  EXPECT_DOUBLE_EQ(*kendall_tau(up, std::vector<float>{1, 2, 4, 3}), 4.0 / 6);
+  EXPECT_DOUBLE_EQ(*kendall_tau(up, std::vector<float>{1, 1, 2, 2}), 4 / std::sqrt(24.0));
+  EXPECT_FALSE(kendall_tau(up, std::vector<float>(4, 1.0F)));
+}
+
+TEST(Comparison, TheOracleTakesTheBestRowOfEveryQuery) {
+  EvaluationResult evaluation;
+  evaluation.per_query = {{"A+EXP", 0, {.2, .8, .5}, {.1, .4, .2}}, {"B+EXP", 0, {.6, .4, .5}, {.3, .2, .2}}};
+  FoldInfo info;
+  info.test.queries = QueryIndex({0, 2, 4, 6}, {"a", "b", "c"});
+  MixRow a, b;
+  a.test = {1, 2, 1, 2, 1, 2};
+  b.test = {1, 2, 2, 1, 1, 2};
+  const std::vector<MixRow> rows = {a, b};
+  auto result = compare_rows(evaluation, {info}, {&rows});
+  EXPECT_NEAR(result["oracle"]["ndcg"].get<double>(), (.6 + .8 + .5) / 3, 1e-12);
+  EXPECT_NEAR(result["oracle"]["err"].get<double>(), (.3 + .4 + .2) / 3, 1e-12);
+  EXPECT_NEAR(result["rows"][0]["best"].get<double>(), 2.0 / 3, 1e-12);
+  EXPECT_NEAR(result["pairs"][0]["tau"].get<double>(), 1.0 / 3, 1e-12);
+  EXPECT_NEAR(result["pairs"][0]["p"].get<double>(), 1, 1e-9);
+  // A query counts the mean weight of its documents.
+  info.test.weights = {3, 1, 1, 1, 0, 2};
+  result = compare_rows(evaluation, {info}, {&rows});
+  EXPECT_NEAR(result["oracle"]["ndcg"].get<double>(), (2 * .6 + .8 + .5) / 4, 1e-12);
 }
 
 }  // namespace

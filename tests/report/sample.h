@@ -211,6 +211,40 @@ inline ReportJson sample_families() {
   return families;
 }
 
+inline ReportJson sample_comparison() {
+  ReportJson result = {{"tool", "yahoo"},
+                       {"oracle", {{"ndcg", .842}, {"err", .371}}},
+                       {"rows", ReportJson::array()},
+                       {"pairs", ReportJson::array()}};
+  std::vector<std::string> whole;
+  for (const ReportJson& row : sample_rows()) {
+    if (row["split"] != "test" || row["tool"] != "yahoo") continue;
+    const std::string name = row["name"];
+    if (name.ends_with("+EXP") || name == "ALL+OneBest") whole.push_back(name);
+    result["rows"].push_back({{"row", name},
+                              {"ndcg", row["ndcg@10"]},
+                              {"err", row["err"].get<double>() + .004 * scatter(name.size(), 5)},
+                              {"best", .5 + .1 * scatter(name.size())}});
+  }
+  for (size_t a = 0; a < whole.size(); ++a)
+    for (size_t b = a + 1; b < whole.size(); ++b)
+      result["pairs"].push_back({{"a", whole[a]},
+                                 {"b", whole[b]},
+                                 {"p", a == 0 && b == 1 ? .0001 : scatter(a, b)},
+                                 {"tau", .6 + .3 * scatter(b, a)}});
+  return result;
+}
+
+inline ReportJson sample_learning() {
+  ReportJson points = ReportJson::array();
+  for (const std::string row : {"AB+EXP", "ALL+EXP"})
+    for (const int iterations : {10, 20, 50, 100, 200, 500})
+      points.push_back({{"row", row},
+                        {"iterations", iterations},
+                        {"quality", (row == "AB+EXP" ? .78 : .785) - .02 / std::sqrt(iterations)}});
+  return points;
+}
+
 // `members_per_model` checkpoints of each of four models with six calibrations in five folds.
 inline ReportJson sample_report_data(int members_per_model = 8) {
   return {{"name", "quickstart"},
@@ -222,6 +256,8 @@ inline ReportJson sample_report_data(int members_per_model = 8) {
           {"families", sample_families()},
           {"data", sample_data()},
           {"rows", sample_rows()},
+          {"comparison", sample_comparison()},
+          {"learning", sample_learning()},
           {"ndcg_at", sample_curves()},
           {"choices", sample_choices()},
           {"members", sample_members(members_per_model)},

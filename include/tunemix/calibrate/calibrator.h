@@ -24,6 +24,8 @@ struct CalibrationInput {
   const QueryIndex& queries;
   std::span<const double> grades;  // z_l of every label
   double shift_range = 0;          // R of `shift`: the sum of the alphas of boosting; 0: max|f|
+  // Of the documents; empty: 1. Sums over documents are weighted; soft NDCG, of queries, by their means.
+  std::span<const float> weights = {};
 };
 
 // The truth about a fit.

@@ -53,11 +53,15 @@ class Dataset {
   // documents are in file order.
   std::span<const uint32_t> source_rows() const { return source_rows_; }
   int max_label() const { return max_label_; }
-  // Of the content: features, labels, queries; not of the path or the format it was read from.
+  // How much each document counts in training, calibration and metrics; empty where all count 1.
+  std::span<const float> weights() const { return weights_; }
+  // Of the content: features, labels, queries, weights; not of the path or the format it was read from.
   const Hash128& fingerprint() const { return fingerprint_; }
 
   // The documents of the given queries, in the given order: a data set of its own, without source rows.
   Dataset select_queries(std::span<const size_t> queries) const;
+  // The same documents with these weights, none of them negative. Weights that are all 1 are as good as none.
+  Dataset weighted(std::vector<float> weights) &&;
 
  private:
   FloatBuffer features_;
@@ -66,6 +70,7 @@ class Dataset {
   QueryIndex queries_;
   NameTable names_;
   std::vector<uint32_t> source_rows_;
+  std::vector<float> weights_;
   int max_label_ = 0;
   Hash128 fingerprint_;
 };

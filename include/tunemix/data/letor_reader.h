@@ -64,7 +64,15 @@ class LetorParts {
 // empty if there is none. It belongs to the data.
 std::filesystem::path group_file_of(const std::filesystem::path& file);
 
+// The weights of a data file's documents, one number a line: `FILE.weight`, or `FILE.weight.gz`; beside a
+// compressed file also under the name of the plain one. Empty if there is none. They belong to the data;
+// files without weights read together with others have weight 1.
+std::filesystem::path weight_file_of(const std::filesystem::path& file);
+std::vector<std::filesystem::path> possible_weight_files(const std::filesystem::path& file);
+
 // Writes the data set as LETOR text: features that are 0 are left out unless `dense`.
 void write_letor(const Dataset& data, const std::filesystem::path& file, bool dense = true);
+// Writes the weights of its documents, one a line.
+void write_weights(const Dataset& data, const std::filesystem::path& file);
 
 }  // namespace tunemix

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,5 +29,8 @@ class QueryIndex {
   std::vector<size_t> offsets_;
   std::vector<std::string> ids_;
 };
+
+// What each query counts where its documents have these weights: their mean. Empty for no weights.
+std::vector<double> query_weights(const QueryIndex& queries, std::span<const float> weights);
 
 }  // namespace tunemix

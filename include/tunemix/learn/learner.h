@@ -116,6 +116,12 @@ struct OptionInfo {
   OptionRole role = OptionRole::kGrid;
 };
 
+// What the weight of a document multiplies: its own part of a loss over documents, so that 2 is the document
+// twice; its gradient, where that comes from its whole query, or by the mean of its query's documents the
+// query's part of a loss over pairs or lists, so that 2 for all of them is the query twice; or nothing, as
+// nothing is trained.
+enum class WeightUse { kDocument, kQuery, kNone };
+
 // One learner, as the registry lists it.
 struct LearnerEntry {
   std::string type;         // `type:` of a config, --learner of `train`
@@ -126,6 +132,7 @@ struct LearnerEntry {
   uint32_t version = 1;     // raised when the same settings come to give another model, or its format changes
   bool one_column = false;  // scores have one column rather than K
   bool resumable = false;   // save_state and resume work
+  WeightUse weights = WeightUse::kDocument;
 
   std::vector<OptionInfo> options;
   // The value of an option as it is written in settings; throws InputError("...; expected ...").

@@ -39,7 +39,7 @@ class BinCache {
 class TrainingData {
  public:
   // `queries`: ascending numbers of queries of the cache's data; K labels with their grades. The cache
-  // outlives it.
+  // outlives it. Throws InputError where no document of the queries has a weight above 0.
   TrainingData(BinCache& cache, std::vector<size_t> queries, int labels, std::vector<double> grades);
   // All queries; K from the data, grades 2^l - 1.
   explicit TrainingData(BinCache& cache);
@@ -55,6 +55,13 @@ class TrainingData {
   std::vector<int32_t> labels() const;                        // of documents()
   int label_count() const { return label_count_; }            // K
   std::span<const double> grades() const { return grades_; }  // of each label
+  // What a document, by its number in all(), counts; and what each of queries() does, the mean of its
+  // documents. A loss over documents is weighted by the former, one over pairs or lists by the latter.
+  double weight(size_t document) const {
+    return all().weights().empty() ? 1.0 : static_cast<double>(all().weights()[document]);
+  }
+  bool weighted() const { return !all().weights().empty(); }
+  std::vector<double> query_weights() const;
   // A data set of these documents alone: a copy.
   Dataset select() const { return all().select_queries(query_numbers_); }
   Hash128 fingerprint() const;  // of all() and the chosen queries

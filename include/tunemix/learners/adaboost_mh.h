@@ -157,6 +157,7 @@ BoostResult train_adaboost(const Dataset& train, const AdaBoostOptions& options,
 AdaBoostModel train_adaboost(const Dataset& train, const AdaBoostOptions& options, const Context& context);
 
 // The weight of the pairs (document, label) on whose wrong side, or on no side, the scores are.
-double hamming_error(const ScoreMatrix& scores, std::span<const int32_t> labels, InitialWeights kind);
+double hamming_error(const ScoreMatrix& scores, std::span<const int32_t> labels, InitialWeights kind,
+                     std::span<const float> weights = {});
 
 }  // namespace tunemix

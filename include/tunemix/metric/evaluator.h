@@ -39,9 +39,9 @@ struct Evaluation {
   MetricPolicy policy;
   MeasureTable measures{10};
   size_t queries = 0;
-  size_t empty_queries = 0;            // in which no document has a gain
-  size_t short_queries = 0;            // with fewer than k documents
-  std::vector<double> mean;            // by column, over queries; ERR is NaN where a label exceeds err_max
+  size_t empty_queries = 0;  // in which no document has a gain
+  size_t short_queries = 0;  // with fewer than k documents
+  std::vector<double> mean;  // by column, over queries by weight; ERR: NaN if a label exceeds err_max
   std::vector<double> standard_error;  // of those means; NaN for a single query
   std::vector<double> per_query;       // queries x columns, when asked for
 
@@ -51,12 +51,13 @@ struct Evaluation {
 // Keeps views of the queries, labels and names, which must outlive it. Safe to share between threads.
 class Evaluator {
  public:
-  // names may be empty; documents without a name are tied in file order under Ties::kName. Throws InputError
-  // when a label has no gain under a policy.
+  // names may be empty; documents without a name are tied in file order under Ties::kName. `weights`: of the
+  // documents; a query counts their mean. Throws InputError when a label has no gain under a policy, or when
+  // every query has weight 0.
   Evaluator(const QueryIndex& queries, std::span<const int32_t> labels, const NameTable& names,
-            std::vector<MetricPolicy> policies, size_t k = 10);
+            std::vector<MetricPolicy> policies, size_t k = 10, std::span<const float> weights = {});
   Evaluator(const Dataset& data, std::vector<MetricPolicy> policies, size_t k = 10)
-      : Evaluator(data.queries(), data.labels(), data.names(), std::move(policies), k) {}
+      : Evaluator(data.queries(), data.labels(), data.names(), std::move(policies), k, data.weights()) {}
 
   // One finite score a document, in the data's order; one evaluation a policy, the same on any number of
   // threads.
@@ -85,6 +86,7 @@ class Evaluator {
   const QueryIndex& queries_;
   std::span<const int32_t> labels_;
   const NameTable& names_;
+  std::vector<double> weights_;  // of each query; empty: 1
   MeasureTable measures_;
   std::vector<Compiled> policies_;
   std::vector<RankingRule> rankings_;

@@ -27,16 +27,18 @@ struct SelectionName {
   std::string label() const;                          // for tables: "NDCG@10 (letor4)", "ERR"
 };
 
-// Mean of the measure over queries, averaged over the orders of tied documents whatever the preset does with
-// ties. Keeps what does not depend on the scores. Safe to share between threads. Scores must not be NaN.
+// Mean of the measure over queries, weighted where they have weights, averaged over the orders of tied
+// documents whatever the preset does with ties. Keeps what does not depend on the scores. Safe to share
+// between threads. Scores must not be NaN.
 class SelectionMetric {
  public:
-  // Throws InputError where the preset has no value for a label.
+  // `weights`: of each query; empty: 1. Throws InputError where the preset has no value for a label, or where
+  // every query has weight 0.
   SelectionMetric(const QueryIndex& queries, std::span<const int32_t> labels, std::span<const double> grades,
-                  const SelectionName& name);
+                  const SelectionName& name, std::span<const double> weights = {});
   // NDCG@k; a query without relevant documents counts 1.
   SelectionMetric(const QueryIndex& queries, std::span<const int32_t> labels, std::span<const double> grades,
-                  size_t k = 10);
+                  size_t k = 10, std::span<const double> weights = {});
 
   double operator()(std::span<const float> scores) const;
   // The same number, the queries spread over the pool's threads.
@@ -65,6 +67,8 @@ class SelectionMetric {
 
   SelectionName name_;
   std::vector<size_t> offsets_;
+  std::vector<double> weights_;  // of each query
+  double total_ = 0;             // of the weights
 
   // NDCG.
   std::vector<double> gains_;       // of each document

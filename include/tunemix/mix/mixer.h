@@ -88,6 +88,7 @@ struct ValidationData {
   const QueryIndex& queries;
   std::span<const int32_t> labels;
   std::span<const double> grades;
+  std::span<const double> weights = {};  // of each query; empty: 1
 };
 
 // The quality of each member by the metric of that name, averaged over the orders of tied documents. Throws

@@ -118,6 +118,64 @@
       };
     },
 
+    metrics(element) {
+      const { rows, tool } = data.comparison;
+      const values = rows.map(([row, ndcg, err, best]) => ({ row, ndcg, err, best }));
+      const names = values.map((v) => v.row);
+      // The whole of each family has its name beside it.
+      const named = values.filter((v) => variantOf(v.row) === 'EXP' || v.row === data.results?.headline);
+      return {
+        description: `NDCG@10 against ERR of every row (${tool}, test)`,
+        height: 300,
+        data: { values },
+        encoding: {
+          x: { field: 'ndcg', type: 'quantitative', title: `NDCG@10 (${tool}, test)`, scale: { zero: false, padding: 12 }, axis: { tickCount: narrow(element) ? 4 : 8 } },
+          y: { field: 'err', type: 'quantitative', title: `ERR (${tool}, test)`, scale: { zero: false, padding: 12 }, axis: { tickCount: 6 } },
+          color: rowColours(names),
+        },
+        layer: [
+          {
+            mark: { type: 'point', size: 70, opacity: 0.85 },
+            encoding: {
+              shape: { field: 'variant', type: 'nominal', title: null, legend: { columns: narrow(element) ? 2 : 4 } },
+              tooltip: [name('row', 'Row'), number('ndcg', 'NDCG@10'), number('err', 'ERR'), number('best', 'No row better', '.1%')],
+            },
+            transform: [{ calculate: "split(datum.row, '+')[1]", as: 'variant' }],
+          },
+          // The mixture of all is mostly near the best family: its name goes below.
+          ...[[-11, (v) => !v.row.startsWith('ALL+')], [14, (v) => v.row.startsWith('ALL+')]].map(([dy, own]) => (
+            { data: { values: named.filter(own) }, mark: { type: 'text', dy, fontSize: 11, fontWeight: 500 }, encoding: { text: { field: 'row' } } })),
+        ],
+      };
+    },
+
+    learning(element) {
+      const { curves, metric } = data.learning;
+      const rows = curves.map((c) => c.row);
+      const values = curves.flatMap((c) => c.points.map(([rounds, quality]) => ({ row: c.row, rounds, quality })));
+      const ends = curves.map((c) => ({ row: c.row, rounds: c.points.at(-1)[0], quality: c.points.at(-1)[1] }));
+      return {
+        description: `Validation ${metric} of mixtures by their members’ number of rounds`,
+        height: 280,
+        data: { values },
+        encoding: {
+          x: { field: 'rounds', type: 'quantitative', title: 'Rounds', scale: { type: 'log', nice: false, padding: narrow(element) ? 30 : 40 }, axis: { grid: false, values: unique(values.map((v) => v.rounds)), labelOverlap: true, format: 'd' } },
+          y: { field: 'quality', type: 'quantitative', title: narrow(element) ? null : `Validation ${metric}`, scale: { zero: false }, axis: { tickCount: 5, format: '.3f', domain: false } },
+          color: rowColours(rows),
+          opacity: dimOthers,
+        },
+        layer: [
+          { mark: { type: 'line', strokeWidth: 2 } },
+          {
+            params: [{ name: 'over', select: { type: 'point', on: 'pointerover', clear: 'pointerout', fields: ['row'] } }],
+            mark: { type: 'point', size: 36 },
+            encoding: { tooltip: [name('row', 'Row'), number('rounds', 'Rounds', 'd'), number('quality', metric)] },
+          },
+          { data: { values: ends }, mark: { type: 'text', align: 'left', dx: 8, fontSize: 11, fontWeight: 500 }, encoding: { text: { field: 'row' } } },
+        ],
+      };
+    },
+
     places(element) {
       const { places, tools, split } = data.tools;
       const rows = unique(places.map((p) => p.row));

@@ -157,10 +157,11 @@ class AdaBoostRun final : public Trainer {
     const AdaBoostModel model = trainer_->model();
     const Dataset documents = data_.select();
     const ScoreMatrix scores = model.score(documents, model.rounds(), context_);
-    return {{"seconds.bin", trainer_->seconds_binning()},
-            {"rounds", static_cast<int64_t>(model.rounds())},
-            {"hamming_error", hamming_error(scores, documents.labels(), options_.weights)},
-            {"error_bound", model.error_bound(model.rounds())}};
+    return {
+        {"seconds.bin", trainer_->seconds_binning()},
+        {"rounds", static_cast<int64_t>(model.rounds())},
+        {"hamming_error", hamming_error(scores, documents.labels(), options_.weights, documents.weights())},
+        {"error_bound", model.error_bound(model.rounds())}};
   }
 
  private:

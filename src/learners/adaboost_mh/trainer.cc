@@ -78,7 +78,7 @@ struct AdaBoostTrainer::Impl {
     seconds_binning = timer.seconds();
     weights = std::make_unique<trees::WeightTable>(
         data.labels(), train.is_all() ? std::span<const uint32_t>() : train.documents(), labels,
-        options.weights, ctx);
+        options.weights, ctx, data.weights());
     if (options.bandit != BanditKind::kNone)
       bandit = make_bandit(trees::bandit_options(options), data.features());
     searcher =
@@ -335,15 +335,17 @@ AdaBoostModel train_adaboost(const Dataset& train, const AdaBoostOptions& option
   return train_adaboost(train, options, {}, {}, context).model;
 }
 
-double hamming_error(const ScoreMatrix& scores, std::span<const int32_t> labels, InitialWeights kind) {
-  const std::vector<double> share = trees::document_weights(labels, scores.columns(), kind);
+double hamming_error(const ScoreMatrix& scores, std::span<const int32_t> labels, InitialWeights kind,
+                     std::span<const float> weights) {
+  const std::vector<double> share = trees::document_weights(labels, scores.columns(), kind, weights);
   const double others = static_cast<double>(2 * (scores.columns() - 1));
   double error = 0;
   for (size_t i = 0; i < labels.size(); ++i)
     for (size_t l = 0; l < scores.columns(); ++l) {
       const bool own = static_cast<size_t>(labels[i]) == l;
       const bool wrong = own ? scores.row(i)[l] <= 0 : scores.row(i)[l] >= 0;
-      if (wrong) error += share[labels[i]] / (own ? 2 : others);
+      const double weight = weights.empty() ? 1.0 : static_cast<double>(weights[i]);
+      if (wrong) error += weight * share[labels[i]] / (own ? 2 : others);
     }
   return error;
 }

@@ -18,6 +18,8 @@ LearnerEntry entry_of(TreeObjective objective, std::string type, std::string row
   entry.citation = std::move(citation);
   entry.one_column = objective != TreeObjective::kLogitBoost;
   entry.resumable = true;
+  if (objective == TreeObjective::kLambdaMart || objective == TreeObjective::kYetiRank)
+    entry.weights = WeightUse::kQuery;
   trees::describe_tree_options(entry, objective);
   entry.start = [=](const TrainingRequest& request, const Context& context) {
     return trees::make_tree_trainer(objective, request, nullptr, context);

@@ -8,9 +8,12 @@ class GradeRegression final : public Objective {
  public:
   GradeRegression(const TrainingData& data, const Context& context) : data_(data), context_(context) {
     double sum = 0;
-    for (const uint32_t i : data.documents()) sum += data.grades()[data.all().labels()[i]];
-    if (!data.documents().empty())
-      mean_ = static_cast<float>(sum / static_cast<double>(data.documents().size()));
+    double count = 0;
+    for (const uint32_t i : data.documents()) {
+      sum += data.weight(i) * data.grades()[data.all().labels()[i]];
+      count += data.weight(i);
+    }
+    if (count > 0) mean_ = static_cast<float>(sum / count);
   }
 
   float start() const override { return mean_; }

@@ -64,6 +64,9 @@ class TreeTrainer final : public Trainer {
         random_(context.seed(), "gradient_trees"),
         sampler_(options_, request.data) {
     check_data(data_, valid_);
+    for (const uint32_t i : data_.documents())
+      if (data_.weight(i) > 0) counted_.push_back(i);
+    if (counted_.size() == data_.documents().size()) counted_.clear();
     if (lengths_.empty()) lengths_ = default_lengths(options_.iterations);
     const auto max_bins = static_cast<size_t>(options_.max_bins);
     const bool drawn = options_.bandit != BanditKind::kNone;
@@ -181,7 +184,9 @@ class TreeTrainer final : public Trainer {
     add_trees(*cuts_, trees_, *bins_, scores_, context_);
     if (valid_ == nullptr) return;
     valid_bins_ = std::make_unique<BinnedDataset>(*valid_, *cuts_, BinLayout::kColumns, context_);
-    metric_ = std::make_unique<SelectionMetric>(valid_->queries(), valid_->labels(), data_.grades());
+    metric_ =
+        std::make_unique<SelectionMetric>(valid_->queries(), valid_->labels(), data_.grades(), size_t{10},
+                                          query_weights(valid_->queries(), valid_->weights()));
     valid_scores_.assign(objective_->columns(), std::vector<float>(valid_->documents(), objective_->start()));
     add_trees(*cuts_, trees_, *valid_bins_, valid_scores_, context_);
   }
@@ -198,6 +203,16 @@ class TreeTrainer final : public Trainer {
         --needed;
       }
     return features;
+  }
+
+  void weigh_words() {
+    parallel_blocks(context_.pool(), data_.documents().size(), kBlock, [&](size_t begin, size_t end) {
+      for (size_t k = begin; k < end; ++k) {
+        uint64_t& word = words_[data_.documents()[k]];
+        const auto weight = static_cast<float>(data_.weight(data_.documents()[k]));
+        word = raw_word(raw_gradient(word) * weight, raw_hessian(word) * weight);
+      }
+    });
   }
 
   // Turns the raw words into packed ones.
@@ -260,9 +275,12 @@ class TreeTrainer final : public Trainer {
     const size_t gains_before = gains_.size();
     for (size_t column = 0; column < columns; ++column) {
       objective_->gradients(round, column, scores_, words_.data());
+      if (data_.weighted()) weigh_words();
       if (sampler_.draws()) draw_rows();
       const WordScale scale = pack();
-      const std::span<const uint32_t> documents = sampler_.draws() ? sampler_.documents() : data_.documents();
+      const std::span<const uint32_t> documents = sampler_.draws()   ? sampler_.documents()
+                                                  : counted_.empty() ? data_.documents()
+                                                                     : std::span<const uint32_t>(counted_);
       GrownTree tree = grower_->grow(words_.data(), scale, documents, documents.size() == words_.size(),
                                      draw_features(), random_);
       cut = cut || !tree.round.cuts.empty();
@@ -295,7 +313,7 @@ class TreeTrainer final : public Trainer {
   }
 
   void update_scores(const BoostRound& tree, size_t column) {
-    if (sampler_.draws()) {
+    if (sampler_.draws() || !counted_.empty()) {
       add_trees(*cuts_, std::span(&tree, 1), *bins_, std::span(&scores_[column], 1), context_);
       return;
     }
@@ -310,6 +328,7 @@ class TreeTrainer final : public Trainer {
   TreeObjective kind_;
   TreeOptions options_;
   const TrainingData& data_;
+  std::vector<uint32_t> counted_;  // documents with a weight above 0, where others have none
   std::vector<int64_t> lengths_;
   const Dataset* valid_;
   const Context& context_;

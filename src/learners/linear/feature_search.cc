@@ -21,7 +21,7 @@ class Judge {
       : data_(data.all()),
         queries_(data),
         metric_(QueryIndex(queries_.offsets, std::vector<std::string>(queries_.size())), queries_.labels,
-                data.grades(), kRank) {}
+                data.grades(), kRank, queries_.weights) {}
 
   size_t documents() const { return queries_.documents(); }
   // One feature of the documents, scaled.

@@ -184,6 +184,7 @@ LearnerEntry linear_entry(const LinearEntry& about,
   entry.doc = about.doc;
   entry.citation = about.citation;
   entry.one_column = true;
+  entry.weights = WeightUse::kQuery;
   entry.start = [train](const TrainingRequest& request, const Context& context) {
     return std::make_unique<WholeTrainer>(train, request, context);
   };

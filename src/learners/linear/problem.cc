@@ -20,11 +20,16 @@ RankingProblem::RankingProblem(const TrainingData& data, Shape shape, Loss loss,
       loss_(loss),
       scaling_(fit_scaling(data, context)),
       queries_(data) {
+  double all = 0;
   double all_pairs = 0;
-  for (const double pairs : queries_.pairs) all_pairs += pairs;
-  for (const double pairs : queries_.pairs) {
-    const double of_query =
-        share == Share::kPair ? pairs / all_pairs : 1 / static_cast<double>(queries_.size());
+  for (size_t q = 0; q < queries_.size(); ++q) {
+    all += queries_.weights[q];
+    all_pairs += queries_.weights[q] * queries_.pairs[q];
+  }
+  for (size_t q = 0; q < queries_.size(); ++q) {
+    const double pairs = queries_.pairs[q];
+    const double weight = queries_.weights[q];
+    const double of_query = share == Share::kPair ? weight * pairs / all_pairs : weight / all;
     weights_.push_back(per_pair ? of_query / pairs : of_query);
   }
   const size_t least = std::max(kSmallestBlock, (queries_.documents() + kMostBlocks - 1) / kMostBlocks);

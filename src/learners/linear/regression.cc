@@ -1,6 +1,7 @@
 // Linear regression of the label with a ridge, by the normal equations.
 #include <Eigen/Dense>
 #include <algorithm>
+#include <cmath>
 
 #include "learners/linear/learners.h"
 #include "learners/linear/model.h"
@@ -34,6 +35,7 @@ struct Moments {
   std::vector<double> products;
 
   explicit Moments(size_t d) : squares(d * d, 0.0), products(d, 0.0) {}
+  // z and y times the root of the document's weight.
   void add(const std::vector<double>& z, double y) {
     const size_t d = z.size();
     ranker_kernels().add_square(z.data(), d, squares.data());
@@ -51,9 +53,13 @@ LinearModel train_regression(const TrainingData& data, const RegressionOptions& 
   const std::span<const uint32_t> documents = data.documents();
   const size_t d = data.all().features();
   const size_t n = documents.size();
+  double total = 0;
   double mean = 0;
-  for (const uint32_t i : documents) mean += data.all().labels()[i];
-  mean /= static_cast<double>(n);
+  for (const uint32_t i : documents) {
+    total += data.weight(i);
+    mean += data.weight(i) * data.all().labels()[i];
+  }
+  mean /= total;
 
   const size_t block = std::max(kSmallestBlock, (n + kMostBlocks - 1) / kMostBlocks);
   std::vector<Moments> parts((n + block - 1) / block, Moments(d));
@@ -61,9 +67,10 @@ LinearModel train_regression(const TrainingData& data, const RegressionOptions& 
     std::vector<double> z(d);
     for (size_t i = begin; i < end; ++i) {
       const std::span<const float> x = data.all().row(documents[i]);
+      const double root = std::sqrt(data.weight(documents[i]));
       for (size_t j = 0; j < d; ++j)
-        z[j] = (static_cast<double>(x[j]) - scaling.shift[j]) * scaling.factor[j];
-      parts[begin / block].add(z, data.all().labels()[documents[i]] - mean);
+        z[j] = (static_cast<double>(x[j]) - scaling.shift[j]) * scaling.factor[j] * root;
+      parts[begin / block].add(z, (data.all().labels()[documents[i]] - mean) * root);
     }
   });
   Moments all(d);
@@ -71,9 +78,8 @@ LinearModel train_regression(const TrainingData& data, const RegressionOptions& 
 
   using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   const auto size = static_cast<Eigen::Index>(d);
-  const Matrix squares = Eigen::Map<const Matrix>(all.squares.data(), size, size) / static_cast<double>(n);
-  const Eigen::VectorXd products =
-      Eigen::Map<const Eigen::VectorXd>(all.products.data(), size) / static_cast<double>(n);
+  const Matrix squares = Eigen::Map<const Matrix>(all.squares.data(), size, size) / total;
+  const Eigen::VectorXd products = Eigen::Map<const Eigen::VectorXd>(all.products.data(), size) / total;
   std::vector<LinearModel::Solution> solutions;
   for (const Point& point : path_points("L2", options.L2)) {
     Matrix ridged = squares;
@@ -96,6 +102,7 @@ LearnerEntry linear_regression_learner() {
         return train_regression(request.data, parse_settings(regression_options(), request.settings),
                                 context);
       });
+  entry.weights = WeightUse::kDocument;
   describe_options(entry, regression_options(), {{"L2", OptionRole::kPath}});
   entry.points = [](const Settings& settings, std::span<const int64_t>) {
     return path_points("L2", parse_settings(regression_options(), settings).L2);

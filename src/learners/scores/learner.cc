@@ -38,6 +38,7 @@ class GivenScores final : public Model {
 LearnerEntry scores_learner() {
   LearnerEntry entry;
   entry.type = "scores";
+  entry.weights = WeightUse::kNone;
   entry.doc = "Score files of any other ranker, one or K numbers a line: calibrated and mixed like a model.";
   entry.external = [](const std::string& name, size_t columns) -> std::unique_ptr<Model> {
     return std::make_unique<GivenScores>(name, columns);

@@ -45,28 +45,34 @@ FeatureScaling fit_scaling(const Dataset& data, SvmScale scale, const Context& c
   const size_t n = data.documents();
   FeatureScaling result{std::vector<double>(d, 0.0), std::vector<double>(d, 1.0)};
   if (scale == SvmScale::kNone || n == 0) return result;
+  const std::span<const float> weights = data.weights();
+  const auto weight = [&](size_t i) { return weights.empty() ? 1.0 : static_cast<double>(weights[i]); };
+  double total = 0;
+  for (size_t i = 0; i < n; ++i) total += weight(i);
   parallel_blocks(context.pool(), d, 16, [&](size_t begin, size_t end) {
     std::vector<double> low(end - begin, std::numeric_limits<double>::infinity());
     std::vector<double> high(end - begin, -std::numeric_limits<double>::infinity());
     std::vector<double> sum(end - begin, 0.0);
     std::vector<double> squares(end - begin, 0.0);
-    for (size_t i = 0; i < n; ++i)
+    for (size_t i = 0; i < n; ++i) {
+      const double w = weight(i);
+      if (w == 0) continue;
       for (size_t j = begin; j < end; ++j) {
         const auto x = static_cast<double>(data.row(i)[j]);
         low[j - begin] = std::min(low[j - begin], x);
         high[j - begin] = std::max(high[j - begin], x);
-        sum[j - begin] += x;
+        sum[j - begin] += w * x;
       }
+    }
     for (size_t i = 0; i < n && scale == SvmScale::kStandard; ++i)
       for (size_t j = begin; j < end; ++j) {
-        const double off = static_cast<double>(data.row(i)[j]) - sum[j - begin] / static_cast<double>(n);
-        squares[j - begin] += off * off;
+        const double off = static_cast<double>(data.row(i)[j]) - sum[j - begin] / total;
+        squares[j - begin] += weight(i) * off * off;
       }
     for (size_t j = begin; j < end; ++j) {
       const size_t at = j - begin;
-      const double spread =
-          scale == SvmScale::kMinMax ? high[at] - low[at] : std::sqrt(squares[at] / static_cast<double>(n));
-      result.shift[j] = scale == SvmScale::kMinMax ? low[at] : sum[at] / static_cast<double>(n);
+      const double spread = scale == SvmScale::kMinMax ? high[at] - low[at] : std::sqrt(squares[at] / total);
+      result.shift[j] = scale == SvmScale::kMinMax ? low[at] : sum[at] / total;
       // A constant feature has no spread; what rounding leaves of one is none either.
       result.factor[j] = high[at] > low[at] ? 1 / spread : 0;
     }

@@ -16,6 +16,7 @@ std::vector<double> document_weights(const Dataset& data, SvmWeights kind) {
   std::vector<double> weights(data.documents(), 1.0);
   if (kind == SvmWeights::kExponential)
     for (size_t i = 0; i < weights.size(); ++i) weights[i] = std::ldexp(1.0, data.labels()[i]);
+  for (size_t i = 0; i < data.weights().size(); ++i) weights[i] *= static_cast<double>(data.weights()[i]);
   double sum = 0;
   for (const double w : weights) sum += w;
   const double mean = sum / n;

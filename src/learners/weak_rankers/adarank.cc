@@ -40,10 +40,10 @@ class AdaRank : public weak::Method {
         context_(context),
         queries_(data),
         metric_(QueryIndex(queries_.offsets, std::vector<std::string>(queries_.size())), queries_.labels,
-                data.grades(), kRank),
+                data.grades(), kRank, queries_.weights),
         scaling_(fit_scaling(data, context)),
         scores_(queries_.documents(), 0.0),
-        weights_(queries_.size(), 1.0),
+        weights_(queries_.weights),
         values_(2 * data_.features() * queries_.size()) {
     // How well each feature ranks each query never changes: upwards, then downwards.
     context.pool().run(data_.features(), [&](size_t j) {
@@ -86,7 +86,8 @@ class AdaRank : public weak::Method {
       scores_[i] += ranker(data_.row(queries_.rows[i])[ranker.feature]);
     const std::vector<float> scores(scores_.begin(), scores_.end());
     metric_.per_query(scores, weights_);
-    for (double& w : weights_) w = portable_exp(-w);
+    for (size_t q = 0; q < weights_.size(); ++q)
+      weights_[q] = queries_.weights[q] * portable_exp(-weights_[q]);
   }
 
  private:
@@ -107,7 +108,7 @@ class AdaRank : public weak::Method {
   SelectionMetric metric_;
   Scaling scaling_;
   std::vector<double> scores_;
-  std::vector<double> weights_;  // of queries: exp(-NDCG by the sum so far)
+  std::vector<double> weights_;  // of queries: exp(-NDCG by the sum so far), times their own
   std::vector<double> values_;   // NDCG of each query by each feature
   size_t last_ = SIZE_MAX;       // feature chosen last
   int in_row_ = 0;

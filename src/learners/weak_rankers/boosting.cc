@@ -63,6 +63,7 @@ void complete_entry(
     LearnerEntry& entry,
     const std::function<std::unique_ptr<Method>(const TrainingRequest&, const Context&)>& method) {
   entry.one_column = true;
+  entry.weights = WeightUse::kQuery;
   entry.resumable = true;
   entry.start = [type = entry.type, method](const TrainingRequest& request, const Context& context) {
     return std::make_unique<BoostingTrainer>(type, request, method(request, context),

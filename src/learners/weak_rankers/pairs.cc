@@ -122,12 +122,13 @@ class RankBoost : public PairMethod {
       }
       for (size_t i = from; i < ends[g]; ++i) worse += up[i];
     }
-    return total;
+    for (size_t i = 0; i < n; ++i) potential[i] *= queries_.weights[q];
+    return queries_.weights[q] * total;
   }
 };
 
 // The fidelity loss of a pair is 1 - sqrt(p), p = 1 / (1 + exp(f_j - f_i)); its slope, sqrt(p) (1 - p) / 2,
-// is the pair's weight. Every query has the same weight in all.
+// is the pair's weight. The pairs of a query share the query's weight.
 class FRank : public PairMethod {
  public:
   using PairMethod::PairMethod;
@@ -182,8 +183,8 @@ class FRank : public PairMethod {
     add_pairs(std::span(scores_).subspan(first, of_query.size()), of_query, better, worse);
     double total = 0;
     for (size_t i = 0; i < of_query.size(); ++i) {
-      better_of_[first + i] = better[i] / queries_.pairs[q];
-      potentials_[first + i] = (better[i] - worse[i]) / queries_.pairs[q];
+      better_of_[first + i] = better[i] * queries_.weights[q] / queries_.pairs[q];
+      potentials_[first + i] = (better[i] - worse[i]) * queries_.weights[q] / queries_.pairs[q];
       total += better_of_[first + i];
     }
     return total;
@@ -201,7 +202,7 @@ class FRank : public PairMethod {
     std::vector<double> better, worse;
     add_pairs(scores, their_labels, better, worse);
     double sum = 0;
-    for (const double w : better) sum += w / queries_.pairs[q];
+    for (const double w : better) sum += w * queries_.weights[q] / queries_.pairs[q];
     return sum;
   }
 
