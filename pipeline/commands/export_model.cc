@@ -1,9 +1,11 @@
 #include <iostream>
+#include <set>
 
 #include "pipeline/commands/commands.h"
 #include "pipeline/commands/model_point.h"
 #include "pipeline/commands/output_file.h"
 #include "tunemix/core/binary.h"
+#include "tunemix/core/file.h"
 #include "tunemix/core/text.h"
 #include "tunemix/export/model_export.h"
 #include "tunemix/learners/registry.h"
@@ -19,8 +21,25 @@ struct ExportModelCommand {
   fs::path out = "-";
   std::string point;
   std::string name;
+  fs::path feature_names;
   bool without_constant = false;
 };
+
+// One name a line, in the order of the features.
+std::vector<std::string> read_names(const fs::path& file, size_t features) {
+  std::vector<std::string> names = split(read_text_file(file), '\n');
+  while (!names.empty() && names.back().empty()) names.pop_back();
+  if (names.size() != features)
+    throw_input("{} has {} names; expected {}, one a line for each feature", file.string(), names.size(),
+                features);
+  std::set<std::string> seen;
+  for (size_t j = 0; j < names.size(); ++j) {
+    if (names[j].ends_with('\r')) names[j].pop_back();
+    if (names[j].empty() || !seen.insert(names[j]).second)
+      throw_input("{}:{}: the name '{}' is empty, or another feature has it", file.string(), j + 1, names[j]);
+  }
+  return names;
+}
 
 PlainModel plain_model_of(const ExportModelCommand& command) {
   const std::string kind = read_artifact(command.model).kind;
@@ -33,15 +52,18 @@ PlainModel plain_model_of(const ExportModelCommand& command) {
   return plain_ranker(*learned.model, point_number(*learned.model, command.point));
 }
 
-int export_model(const ExportModelCommand& command, const Program& program) {
+int run_export_model(const ExportModelCommand& command, const Program& program) {
   const ModelFormat format = parse_model_format(command.format);
-  expect_no_input(command.out, {command.model});
+  expect_no_input(command.out, {command.model, command.feature_names});
   ModelExport options;
   options.name = command.name.empty() ? command.model.stem().string() : command.name;
   options.without_constant = command.without_constant;
   ExportedModel exported;
   try {
-    exported = export_model(format, plain_model_of(command), options);
+    const PlainModel plain = plain_model_of(command);
+    if (!command.feature_names.empty())
+      options.feature_names = read_names(command.feature_names, plain.features);
+    exported = export_model(format, plain, options);
   } catch (const InputError& error) {
     throw_input("{} cannot be exported: {}", command.model.string(), error.what());
   }
@@ -64,6 +86,8 @@ void add_export_model_command(CLI::App& app, Program& program) {
                       "One of a model's points, as `inspect` lists them: T=100, C=0.1 (default: the last)");
   command->add_option("--name", options->name,
                       "Name of the model in Solr or Elasticsearch (default: that of the file)");
+  command->add_option("--feature-names", options->feature_names,
+                      "File of one name a line: what the features are called (default: f1, f2, ...)");
   command->add_flag("--without-constant", options->without_constant,
                     "Leave out the constant of a linear model where the format has no place for it");
   command->add_flag("--quiet", program.quiet, "No notes on stderr");
@@ -77,7 +101,7 @@ void add_export_model_command(CLI::App& app, Program& program) {
       "  tunemix train --learner lambdamart --data train.txt --model m.tmx\n"
       "  tunemix export-model m.tmx --format solr --out m.json");
   command->callback([options, &program] {
-    program.action = [options, &program] { return export_model(*options, program); };
+    program.action = [options, &program] { return run_export_model(*options, program); };
   });
 }
 

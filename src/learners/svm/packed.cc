@@ -1,5 +1,7 @@
 #include "learners/svm/packed.h"
 
+#include <algorithm>
+
 #include "learners/ranker_kernels.h"
 
 namespace tunemix {
