@@ -22,11 +22,24 @@ struct ExportModelCommand {
   bool without_constant = false;
 };
 
-PlainModel plain_model_of(const ExportModelCommand& command) {
+// Every feature by its name, or by `f` and its number; nothing where none has a name.
+std::vector<std::string> names_of(const BundleInfo& info) {
+  std::vector<std::string> names;
+  if (info.feature_names.empty()) return names;
+  for (size_t j = 0; j < info.features; ++j)
+    names.push_back(info.feature_names[j].empty() ? fmt::format("f{}", j + 1)
+                                                  : std::string(info.feature_names[j]));
+  return names;
+}
+
+// Names its features in `options`, where they have names.
+PlainModel plain_model_of(const ExportModelCommand& command, ModelExport& options) {
   const std::string kind = read_artifact(command.model).kind;
   if (kind == Bundle::kKind) {
     if (!command.point.empty()) throw_input("--point is for a model of `train`, and this is a bundle");
-    return plain_ranker(Bundle::load(command.model, registry()));
+    const Bundle bundle = Bundle::load(command.model, registry());
+    options.feature_names = names_of(bundle.info());
+    return plain_ranker(bundle);
   }
   if (kind != LearnedModel::kKind) throw_input("it is a {}; expected a model or a bundle", kind);
   const LearnedModel learned = LearnedModel::load(command.model, registry());
@@ -41,7 +54,8 @@ int export_model(const ExportModelCommand& command, const Program& program) {
   options.without_constant = command.without_constant;
   ExportedModel exported;
   try {
-    exported = export_model(format, plain_model_of(command), options);
+    const PlainModel model = plain_model_of(command, options);
+    exported = export_model(format, model, options);
   } catch (const InputError& error) {
     throw_input("{} cannot be exported: {}", command.model.string(), error.what());
   }

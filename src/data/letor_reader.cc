@@ -167,6 +167,7 @@ class Assembler {
       if (first) {
         if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
         if (!group_file.empty() && !first_line_has_qid(text)) ids = QueryIds::kNone;
+        add_feature_names(names_in_header(text, name), name);
         first = false;
       }
       add(text, name, ids, lines);
@@ -196,7 +197,18 @@ class Assembler {
     for (size_t q = 0; q < query_ids_.size(); ++q) offsets[q + 1] += offsets[q];
     return Dataset(std::move(features_), width_, std::move(labels_),
                    QueryIndex(std::move(offsets), std::move(query_ids_)), std::move(names_), std::move(order),
-                   &context_.pool());
+                   &context_.pool())
+        .named(std::move(feature_names_));
+  }
+
+  // Of the files of a data set some may have no names; those that have must agree.
+  void add_feature_names(FeatureNames names, const std::string& file) {
+    if (names.empty()) return;
+    if (!feature_names_.empty() && feature_names_ != names)
+      throw_input("{}: its head has other names of features than that of {}; expected the same", file,
+                  named_by_);
+    feature_names_ = std::move(names);
+    named_by_ = file;
   }
 
   // Parses whole lines, which are followed by kTextPadding bytes; `lines` counts those of the file.
@@ -338,6 +350,8 @@ class Assembler {
   size_t rows_ = 0;
   std::vector<int32_t> labels_;
   NameTable names_;
+  FeatureNames feature_names_;
+  std::string named_by_;  // the file that named the features
   std::vector<Segment> segments_;
   std::vector<std::string> query_ids_;
   std::unordered_map<std::string, size_t> query_of_;
@@ -409,7 +423,10 @@ struct LetorParts::Impl {
     } catch (const LongLine&) {
       throw_input("{}: a line is longer than {} MiB, expected one document a line", name, kMostLine >> 20);
     }
-    if (first && text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+    if (first) {
+      if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+      feature_names = names_in_header(text, name);
+    }
     first = false;
     pending.append(text);
     return !text.empty();
@@ -426,7 +443,7 @@ struct LetorParts::Impl {
     rows += assembler.rows();
     widest = std::max(widest, assembler.widest());
     if (!assembler.grouped()) throw_apart("a query");
-    Dataset data = assembler.finish();
+    Dataset data = assembler.finish().named(feature_names);
     for (const std::string& id : data.queries().ids())
       if (!seen.insert(id).second) throw_apart("query '" + id + "'");
     return data;
@@ -448,6 +465,7 @@ struct LetorParts::Impl {
   size_t lines = 0;     // parsed, of the file
   size_t rows = 0;
   bool first = true;
+  FeatureNames feature_names;  // of the file's head
   size_t widest = 0;
   std::unordered_set<std::string> seen;  // queries
 };

@@ -9,6 +9,7 @@
 
 #include "tunemix/core/hash.h"
 #include "tunemix/core/parallel.h"
+#include "tunemix/data/feature_names.h"
 #include "tunemix/data/float_buffer.h"
 #include "tunemix/data/query_index.h"
 
@@ -53,6 +54,9 @@ class Dataset {
   // documents are in file order.
   std::span<const uint32_t> source_rows() const { return source_rows_; }
   int max_label() const { return max_label_; }
+  // What its features are called; no part of the content.
+  const FeatureNames& feature_names() const { return feature_names_; }
+  Dataset named(FeatureNames names) &&;
   // Of the content: features, labels, queries; not of the path or the format it was read from.
   const Hash128& fingerprint() const { return fingerprint_; }
 
@@ -66,6 +70,7 @@ class Dataset {
   QueryIndex queries_;
   NameTable names_;
   std::vector<uint32_t> source_rows_;
+  FeatureNames feature_names_;
   int max_label_ = 0;
   Hash128 fingerprint_;
 };
