@@ -62,15 +62,22 @@ TEST(FinalModelData, BagsHoldOutOneAfterTheOther) {
 class AllData : public testing::Test {
  protected:
   AllData() {
-    for (int file = 1; file <= 3; ++file)
-      write_letor(make_synthetic({.queries = 4,
-                                  .features = 5,
-                                  .labels = 3,
-                                  .mean_length = 4,
-                                  .seed = static_cast<uint64_t>(file)},
-                                 context_),
-                  scratch_ / ("S" + std::to_string(file) + ".txt"));
+    for (int file = 1; file <= 3; ++file) {
+      SyntheticOptions options{.queries = 4, .features = 5, .labels = 3, .mean_length = 4};
+      options.seed = static_cast<uint64_t>(file);
+      write(make_synthetic(options, context_), fmt::format("S{}", file));
+    }
+    config_.data.labels = 3;
     config_.data.root = scratch_.path().string();
+  }
+  // The queries under ids of their own: those of generated data are numbers.
+  void write(const Dataset& data, const std::string& name) const {
+    std::vector<std::string> ids;
+    for (size_t q = 0; q < data.queries().size(); ++q) ids.push_back(fmt::format("{}-{}", name, q));
+    write_letor(Dataset(std::vector<float>(data.values().begin(), data.values().end()), data.features(),
+                        {data.labels().begin(), data.labels().end()},
+                        QueryIndex(data.queries().offsets(), ids), NameTable()),
+                scratch_ / (name + ".txt"));
   }
   std::vector<FoldInfo> folds() {
     std::vector<FoldInfo> result;
@@ -109,12 +116,7 @@ TEST_F(AllData, HasEveryQueryOnce) {
 TEST_F(AllData, OfTheSameQueriesInOtherFilesIsNotDoubled) {
   // The training file of the second fold is two files of the first in one, under other ids.
   const Dataset both = read({"S2.txt", "S3.txt"});
-  std::vector<std::string> ids;
-  for (size_t q = 0; q < both.queries().size(); ++q) ids.push_back("other" + std::to_string(q));
-  write_letor(Dataset(std::vector<float>(both.values().begin(), both.values().end()), both.features(),
-                      {both.labels().begin(), both.labels().end()}, QueryIndex(both.queries().offsets(), ids),
-                      NameTable()),
-              scratch_ / "both.txt");
+  write(both, "both");
   config_.data.folds = {{{"S1.txt"}, {"S2.txt"}, {"S3.txt"}}, {{"both.txt"}, {"S1.txt"}, {"S1.txt"}}};
   const AllDataInfo all = describe_all(config_, folds());
   // Queries of one document, or of equal ones, are told apart by their ids alone.
