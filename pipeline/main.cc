@@ -38,11 +38,14 @@ int main(int argc, char** argv) {
   app.footer("'tunemix COMMAND --help' shows a command's options and an example.");
   Program program;
   add_run_command(app, program);
+  add_fit_command(app, program);
   add_status_command(app, program);
   add_export_command(app, program);
   add_export_model_command(app, program);
   add_predict_command(app, program);
   add_serve_command(app, program);
+  add_importance_command(app, program);
+  add_distill_command(app, program);
   add_report_command(app, program);
   add_clean_command(app, program);
   add_eval_command(app, program);

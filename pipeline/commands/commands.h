@@ -20,11 +20,14 @@ struct Program {
 
 // One function per subcommand, in the order of `tunemix --help`.
 void add_run_command(CLI::App& app, Program& program);
+void add_fit_command(CLI::App& app, Program& program);
 void add_status_command(CLI::App& app, Program& program);
 void add_export_command(CLI::App& app, Program& program);
 void add_export_model_command(CLI::App& app, Program& program);
 void add_predict_command(CLI::App& app, Program& program);
 void add_serve_command(CLI::App& app, Program& program);
+void add_importance_command(CLI::App& app, Program& program);
+void add_distill_command(CLI::App& app, Program& program);
 void add_report_command(CLI::App& app, Program& program);
 void add_clean_command(CLI::App& app, Program& program);
 void add_job_command(CLI::App& app, Program& program);

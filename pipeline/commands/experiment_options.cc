@@ -45,7 +45,8 @@ void ExperimentOptions::add_to(CLI::App& command) {
       "Files of training data, for the recommended recipe without a config; as many as wanted");
   command.add_option("--data-valid", valid,
                      "Files of validation data; without them a fifth of the training queries is taken");
-  command.add_option("--data-test", test, "Files of test data");
+  command.add_option("--data-test", test,
+                     "Files of test data; without them results are those on --data-valid");
   command.add_option("--runs", runs, "Folder of the runs and of the cache")->capture_default_str();
   command.add_option("--engine", engine, "local or slurm, instead of the config's");
 }
@@ -71,13 +72,14 @@ Config ExperimentOptions::read() const {
   }
   // Without validation data a part of the training queries is taken for it.
   const std::string valid_part = files.valid.empty() ? "{from: train}" : yaml_list(files.valid);
-  for (const auto& [list, option] :
-       {std::pair{&files.train, "--data-train"}, std::pair{&files.test, "--data-test"}})
-    if (list->empty())
-      throw_input("{} is missing; without a config give at least --data-train and --data-test", option);
+  if (files.train.empty())
+    throw_input("--data-train is missing; without a config give files of training data");
+  if (files.valid.empty() && files.test.empty())
+    throw_input("--data-valid and --data-test are missing; without a config give at least one of them");
+  const std::string test_part = files.test.empty() ? "" : fmt::format(", test: {}", yaml_list(files.test));
   const std::string text =
-      fmt::format("name: default\ndata:\n  root: .\n  folds: [{{train: {}, valid: {}, test: {}}}]\n",
-                  yaml_list(files.train), valid_part, yaml_list(files.test));
+      fmt::format("name: default\ndata:\n  root: .\n  folds: [{{train: {}, valid: {}{}}}]\n",
+                  yaml_list(files.train), valid_part, test_part);
   return parse_config(text, "command line", all);
 }
 

@@ -41,11 +41,24 @@ std::vector<std::string> read_names(const fs::path& file, size_t features) {
   return names;
 }
 
-PlainModel plain_model_of(const ExportModelCommand& command) {
+// Every feature by its name, or by `f` and its number; nothing where none has a name.
+std::vector<std::string> names_of(const BundleInfo& info) {
+  std::vector<std::string> names;
+  if (info.feature_names.empty()) return names;
+  for (size_t j = 0; j < info.features; ++j)
+    names.push_back(info.feature_names[j].empty() ? fmt::format("f{}", j + 1)
+                                                  : std::string(info.feature_names[j]));
+  return names;
+}
+
+// Names its features in `options`, where they have names.
+PlainModel plain_model_of(const ExportModelCommand& command, ModelExport& options) {
   const std::string kind = read_artifact(command.model).kind;
   if (kind == Bundle::kKind) {
     if (!command.point.empty()) throw_input("--point is for a model of `train`, and this is a bundle");
-    return plain_ranker(Bundle::load(command.model, registry()));
+    const Bundle bundle = Bundle::load(command.model, registry());
+    options.feature_names = names_of(bundle.info());
+    return plain_ranker(bundle);
   }
   if (kind != LearnedModel::kKind) throw_input("it is a {}; expected a model or a bundle", kind);
   const LearnedModel learned = LearnedModel::load(command.model, registry());
@@ -60,10 +73,10 @@ int run_export_model(const ExportModelCommand& command, const Program& program) 
   options.without_constant = command.without_constant;
   ExportedModel exported;
   try {
-    const PlainModel plain = plain_model_of(command);
+    const PlainModel model = plain_model_of(command, options);
     if (!command.feature_names.empty())
-      options.feature_names = read_names(command.feature_names, plain.features);
-    exported = export_model(format, plain, options);
+      options.feature_names = read_names(command.feature_names, model.features);
+    exported = export_model(format, model, options);
   } catch (const InputError& error) {
     throw_input("{} cannot be exported: {}", command.model.string(), error.what());
   }

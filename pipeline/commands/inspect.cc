@@ -13,14 +13,8 @@ namespace {
 
 // Whose ensemble it is, how it is put together, and its members by falling weight.
 nlohmann::ordered_json describe_bundle(const Bundle& bundle) {
-  const BundleInfo& info = bundle.info();
   const Mixture& mixture = bundle.mixture();
-  nlohmann::ordered_json json;
-  json["experiment"] = info.name;
-  json["fold"] = info.fold;
-  json["row"] = info.row;
-  json["features"] = info.features;
-  json["labels"] = info.labels;
+  nlohmann::ordered_json json = describe_bundle_info(bundle.info());
   json["models"] = bundle.models().size();
   json["normalize"] = mixture.normalize() == Normalize::kQuery ? "query" : "none";
   json["c"] = mixture.c();

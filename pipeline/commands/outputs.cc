@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iostream>
 
+#include "pipeline/commands/bundle_data.h"
 #include "pipeline/commands/commands.h"
 #include "pipeline/commands/experiment_options.h"
 #include "pipeline/commands/output_file.h"
@@ -15,7 +16,6 @@
 #include "tunemix/export/bundle.h"
 #include "tunemix/export/writers.h"
 #include "tunemix/learners/registry.h"
-#include "tunemix/metric/score_file.h"
 
 namespace tunemix {
 namespace {
@@ -107,29 +107,6 @@ Dataset read_for_prediction(const PredictCommand& command, const BundleInfo& bun
   Dataset data = read_letor(command.data, reading_options(command, bundle), context);
   expect_features(command, bundle, data.features());
   return data;
-}
-
-// The scores of `--member-scores NAME=FILE`, one for each member from elsewhere.
-GivenScores read_member_scores(const PredictCommand& command, const Bundle& bundle, const Dataset& data) {
-  const std::vector<std::string> wanted = bundle.external_scores();
-  GivenScores given;
-  for (const std::string& text : command.member_scores) {
-    const size_t equals = text.find('=');
-    if (equals == std::string::npos) throw_input("--member-scores {}: expected NAME=FILE", text);
-    const std::string name = text.substr(0, equals);
-    if (std::find(wanted.begin(), wanted.end(), name) == wanted.end())
-      throw_input("--member-scores {}: the bundle has no such member{}; it asks for: {}", text,
-                  did_you_mean(name, wanted), wanted.empty() ? "none" : join(wanted, ", "));
-    const fs::path files[] = {text.substr(equals + 1)};
-    given[name] = read_score_columns(files, data.documents(), data.source_rows());
-  }
-  for (const std::string& name : wanted)
-    if (!given.contains(name))
-      throw_input(
-          "the bundle mixes the scores '{}' from elsewhere; give those of these documents with "
-          "--member-scores {}=FILE",
-          name, name);
-  return given;
 }
 
 // Standardised within a query of one, every member is 0.
@@ -231,7 +208,8 @@ int run_predict(const PredictCommand& command, const Program& program) {
   SingleDocuments single;
   single.count(data.queries());
   if (bundle.mixture().normalize() == Normalize::kQuery) single.warn(*context);
-  const std::vector<float> scores = bundle.predict(data, *context, read_member_scores(command, bundle, data));
+  const std::vector<float> scores =
+      bundle.predict(data, *context, read_member_scores(command.member_scores, bundle, data));
   write_output(command.out, export_text(format, scored(data, scores), bundle.info().name));
   return 0;
 }

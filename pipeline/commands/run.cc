@@ -4,6 +4,9 @@
 
 #include "pipeline/commands/commands.h"
 #include "pipeline/commands/experiment_options.h"
+#include "pipeline/commands/facts.h"
+#include "pipeline/commands/output_file.h"
+#include "tunemix/core/file.h"
 #include "tunemix/core/text.h"
 
 namespace tunemix {
@@ -113,6 +116,45 @@ int run(const RunCommand& command, const Program& program) {
   return 0;
 }
 
+struct FitCommand {
+  ExperimentOptions experiment;
+  std::filesystem::path out;
+  bool json = false;
+};
+
+int fit(const FitCommand& command, const Program& program) {
+  expect_no_input(command.out, {command.experiment.config});
+  RunOptions options;
+  options.runs = command.experiment.runs;
+  options.final_model = true;
+  ProgressView view(program.quiet);
+  const auto context = program.context();
+  context->on_log = [&](LogLevel level, const std::string& message) { view.log(level, message); };
+  Experiment experiment(command.experiment.read(), options, *context, view);
+  try {
+    experiment.run();
+  } catch (const Interrupted&) {
+    view.interrupted();
+    std::cerr << "kept: " << kept_so_far(experiment) << '\n';
+    throw;
+  }
+  const std::filesystem::path file = experiment.directory() / "bundle.tmx";
+  if (!command.out.empty()) write_user_file(command.out, read_file(file), Folders::kMake);
+  const BundleInfo info = experiment.final_info();
+  if (command.json) {
+    std::cout << describe_bundle_info(info).dump(1) << '\n';
+    return 0;
+  }
+  std::cout << '\n' << results_table(experiment.results(experiment.evaluation()), false) << '\n';
+  std::cout << fmt::format("  final model: {} on {} queries, {} documents of {}\n", info.row, info.queries,
+                           info.documents, join(info.trained_on, ", "));
+  std::cout << fmt::format("  expected {}: {:.4f}{} ({})\n", info.expected.measure, info.expected.value,
+                           info.expected.error ? fmt::format(" +- {:.4f}", *info.expected.error) : "",
+                           info.expected.data);
+  std::cout << "  written to " << (command.out.empty() ? file : command.out).string() << '\n';
+  return 0;
+}
+
 int status(const RunCommand& command, const Program& program) {
   ProgressView view(true);
   const auto context = program.context();
@@ -145,6 +187,22 @@ void add_run_command(CLI::App& app, Program& program) {
       "  tunemix run --data-train train.txt --data-valid vali.txt --data-test test.txt name=first-try");
   command->callback(
       [options, &program] { program.action = [options, &program] { return run(*options, program); }; });
+}
+
+void add_fit_command(CLI::App& app, Program& program) {
+  CLI::App* command = app.add_subcommand(
+      "fit", "Run an experiment, then train what it chose on all its data: one bundle to use");
+  auto options = std::make_shared<FitCommand>();
+  options->experiment.add_to(*command);
+  command->add_option("--out", options->out, "Also write the bundle to this file");
+  command->add_flag("--json", options->json, "Print what the bundle says of itself as JSON");
+  add_common_options(*command, program);
+  command->footer(
+      "Example:\n"
+      "  tunemix fit configs/quickstart.yaml --out ranker.tmx\n"
+      "  tunemix predict --bundle ranker.tmx --data new.txt --out new.scores");
+  command->callback(
+      [options, &program] { program.action = [options, &program] { return fit(*options, program); }; });
 }
 
 void add_status_command(CLI::App& app, Program& program) {

@@ -24,7 +24,7 @@ struct ValidFromTrain {
 struct FoldFiles {
   std::vector<std::string> train;
   std::vector<std::string> valid;  // empty where they come from the training files
-  std::vector<std::string> test;
+  std::vector<std::string> test;   // may be empty, in all folds alike
   ValidFromTrain valid_from = {};
 };
 
@@ -60,8 +60,12 @@ struct DataConfig {
   int labels = 0;              // 0: one more than the largest label of a fold's training data
   std::vector<double> grades;  // empty: 2^l - 1
   int max_feature_id = 100000;
+  std::string feature_names;  // file of the features' names, from root; empty: as the data's head says
   bool allow_overlap = false;
   bool allow_new_features = false;
+
+  // Without test data the validation data stands in for it, and only its results are told.
+  bool has_test() const { return folds.empty() || !folds[0].test.empty(); }
 };
 
 // One learner of the config with every option fixed: a point of its grid.

@@ -37,9 +37,14 @@ void read_folds(const YamlSection& section, DataConfig& data, ResolvedLog& log) 
   const YAML::Node list = section.child("folds");
   if (!list.IsSequence() || list.size() == 0)
     section.fail("folds", "expected a list of {train: ..., valid: ..., test: ...}");
-  for (size_t i = 0; i < list.size(); ++i)
+  for (size_t i = 0; i < list.size(); ++i) {
+    const TestFiles test = i == 0            ? TestFiles::kMayMiss
+                           : data.has_test() ? TestFiles::kExpect
+                                             : TestFiles::kRefuse;
     data.folds.push_back(read_data_fold(
-        YamlSection(section.document(), list[i], fmt::format("{}.{}", section.path_of("folds"), i)), log));
+        YamlSection(section.document(), list[i], fmt::format("{}.{}", section.path_of("folds"), i)), test,
+        log));
+  }
 }
 
 void read_source(const YamlSection& section, SourceConfig& source, ResolvedLog& log) {
@@ -104,15 +109,18 @@ std::vector<std::pair<size_t, size_t>> SourceConfig::feature_pairs() const {
 
 namespace {
 
-FoldFiles read_fold(const YamlSection& fold, bool valid_has_files, ResolvedLog& log) {
+FoldFiles read_fold(const YamlSection& fold, bool valid_has_files, TestFiles test, ResolvedLog& log) {
   fold.expect_keys({"train", "valid", "test"});
   FoldFiles files;
   for (const auto& [key, target] :
        {std::pair{"train", &files.train}, std::pair{"valid", &files.valid}, std::pair{"test", &files.test}}) {
+    if (target == &files.test && !fold.has(key) && test != TestFiles::kExpect) continue;
     if (!fold.has(key))
       fold.fail(key,
                 "is missing; a fold has train, valid and test (data without validation files: 'valid: "
                 "{from: train}')");
+    if (target == &files.test && test == TestFiles::kRefuse)
+      fold.fail(key, "is not expected here: other folds, or the data, have no test files");
     if (target == &files.valid && !valid_has_files) {
       const YamlSection valid = fold.section(key);
       valid.expect_keys(valid_from_table().names());
@@ -129,10 +137,12 @@ FoldFiles read_fold(const YamlSection& fold, bool valid_has_files, ResolvedLog& 
 
 }  // namespace
 
-FoldFiles read_fold_files(const YamlSection& fold, ResolvedLog& log) { return read_fold(fold, true, log); }
+FoldFiles read_fold_files(const YamlSection& fold, TestFiles test, ResolvedLog& log) {
+  return read_fold(fold, true, test, log);
+}
 
-FoldFiles read_data_fold(const YamlSection& fold, ResolvedLog& log) {
-  return read_fold(fold, !fold.has("valid") || !fold.child("valid").IsMap(), log);
+FoldFiles read_data_fold(const YamlSection& fold, TestFiles test, ResolvedLog& log) {
+  return read_fold(fold, !fold.has("valid") || !fold.child("valid").IsMap(), test, log);
 }
 
 void read_data(const YamlSection& section, const YamlSection& recipe, DataConfig& data, ResolvedLog& log) {
@@ -147,7 +157,8 @@ void read_data(const YamlSection& section, const YamlSection& recipe, DataConfig
   }
   for (const auto& entry : data_table().entries()) {
     if (entry.name == "root") {
-      if (section.has("folds")) log.add(section.path_of("root"), data.root, section.origin("root"));
+      if (section.has("folds") || section.has("feature_names"))
+        log.add(section.path_of("root"), data.root, section.origin("root"));
       continue;
     }
     const YamlSection& from = section.has(entry.name) ? section : recipe;

@@ -92,13 +92,15 @@ std::vector<FoldFiles> read_score_files(const YamlSection& section, const DataCo
   if (!section.has("files"))
     section.fail("files", "is missing; expected {train: ..., valid: ..., test: ...} for each fold");
   const YAML::Node node = section.child("files");
+  const TestFiles test = data.has_test() ? TestFiles::kExpect : TestFiles::kRefuse;
   std::vector<FoldFiles> folds;
   if (node.IsMap()) {
-    folds.push_back(read_fold_files(section.section("files"), log));
+    folds.push_back(read_fold_files(section.section("files"), test, log));
   } else if (node.IsSequence()) {
     for (size_t i = 0; i < node.size(); ++i)
       folds.push_back(read_fold_files(
-          YamlSection(section.document(), node[i], fmt::format("{}.{}", section.path_of("files"), i)), log));
+          YamlSection(section.document(), node[i], fmt::format("{}.{}", section.path_of("files"), i)), test,
+          log));
   }
   const size_t expected = data.folds.empty() ? static_cast<size_t>(data.synthetic.folds) : data.folds.size();
   if (folds.size() != expected)

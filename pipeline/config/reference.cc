@@ -81,8 +81,8 @@ std::string config_reference() {
       out, "data",
       "Either `folds`, a list of `{train: FILES, valid: FILES, test: FILES}`, or `synthetic`. A split "
       "may be a list of files; `.gz` and `.zst` are read as they are, and `FILE.weight` beside a file holds "
-      "the "
-      "weights of its documents.",
+      "the weights of its documents. `test` may be left out, in all folds alike: results are then those on "
+      "validation.",
       data_table());
   add_section(out, "data.folds[].valid",
               "In place of FILES, for data without a validation split: whole queries of the training files, "

@@ -10,10 +10,12 @@ std::vector<std::string> operator+(std::vector<std::string> a, const std::vector
 
 // `recipe`: what the recipe says of the data, where the section says nothing.
 void read_data(const YamlSection& section, const YamlSection& recipe, DataConfig& data, ResolvedLog& log);
+// Whether a fold has `test`.
+enum class TestFiles { kExpect, kMayMiss, kRefuse };
 // `{train: FILES, valid: FILES, test: FILES}`.
-FoldFiles read_fold_files(const YamlSection& fold, ResolvedLog& log);
+FoldFiles read_fold_files(const YamlSection& fold, TestFiles test, ResolvedLog& log);
 // The same, or `valid: {from: train, ...}`.
-FoldFiles read_data_fold(const YamlSection& fold, ResolvedLog& log);
+FoldFiles read_data_fold(const YamlSection& fold, TestFiles test, ResolvedLog& log);
 
 // Appends the learners of one entry under `learners`: all points of its grid.
 void read_learner(const YamlSection& section, const DataConfig& data, std::vector<LearnerSpec>& learners,

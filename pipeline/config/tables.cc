@@ -50,6 +50,9 @@ const OptionTable<DataConfig>& data_table() {
     t.numbers("grades", &DataConfig::grades, 0, 1e9, "Grade of each label, non-decreasing; []: 2^label - 1");
     t.number("max_feature_id", &DataConfig::max_feature_id, 1, 100000000,
              "A larger feature id in a file is refused");
+    t.text("feature_names", &DataConfig::feature_names, "a file",
+           "File of the features' names, from `root`: one a line, or lines `NUMBER name`; empty: those of "
+           "`#NUMBER: name` lines at the head of the training data");
     t.flag("allow_overlap", &DataConfig::allow_overlap,
            "Run although splits of a fold share queries, or two folds their test data; the results say so");
     t.flag("allow_new_features", &DataConfig::allow_new_features,

@@ -28,6 +28,7 @@ Section choices_section(const Json& data, const Results& results);
 Section members_section(const Json& data, const Results& results);
 Section reliability_section(const Json& data);
 Section features_section(const Json& data);
+Section importance_section(const Json& data);
 Section bandit_section(const Json& data);
 Section data_section(const Json& data);
 Section timing_section(const Json& data);

@@ -110,6 +110,7 @@ void Experiment::run() {
     choose_learners();
   }
   const std::string id = plan_.evaluation_key.hex();
+  read_final_artifacts();
   const std::optional<fs::path> aside = set_aside_other_config(name_directory(), id);
   directory_ = name_directory();
   make_folder(directory() / "logs");
@@ -130,6 +131,7 @@ void Experiment::run() {
   if (selected(Stage::kMix)) run_mix();
   if (selected(Stage::kEvaluate)) run_evaluate();
   if (selected(Stage::kReport)) run_report();
+  if (options_.final_model) run_final();
 }
 
 // Before anything is trained, so that nobody waits for numbers that mean nothing.
@@ -137,6 +139,7 @@ void Experiment::check_data() {
   if (!data_is_there() && !selected(Stage::kData)) return;
   for (size_t fold = 0; fold < plan_.fold_keys.size(); ++fold)
     expect_measurable(plan_.config, fold, fold_info(fold));
+  for (size_t fold = 0; fold < plan_.fold_keys.size(); ++fold) feature_names(fold);
   if (warnings().empty()) return;
   if (!plan_.config.data.allow_overlap)
     throw_input(
@@ -151,7 +154,7 @@ const std::vector<std::string>& Experiment::warnings() {
   if (warnings_) return *warnings_;
   std::vector<const FoldInfo*> folds;
   for (size_t fold = 0; fold < plan_.fold_keys.size(); ++fold) folds.push_back(&fold_info(fold));
-  warnings_ = find_overlap(folds);
+  warnings_ = find_overlap(folds, plan_.config.data.has_test());
   return *warnings_;
 }
 
@@ -220,15 +223,11 @@ void Experiment::drop_features() {
   features_.clear();
 }
 
-bool Experiment::wide_jobs(size_t fold, size_t jobs) {
-  const FoldInfo& info = fold_info(fold);
+bool Experiment::wide_jobs(size_t documents, size_t features, size_t jobs) const {
   const bool appended =
       std::any_of(plan_.config.learners.begin(), plan_.config.learners.end(),
                   [](const LearnerSpec& l) { return l.standardize == Standardize::kAppend; });
-  const double width = static_cast<double>(info.features) * (appended ? 2 : 1);
-  size_t documents = info.train.labels.size();
-  for (const auto& [key, prepared] : features_)
-    documents = std::max(documents, prepared->bins.data().documents());
+  const double width = static_cast<double>(features) * (appended ? 2 : 1);
   const double values = static_cast<double>(documents) * width;
   // Beside the shared features a job holds a copy of its bag, its bins and its weights.
   const double job_bytes = values * 5.2 + static_cast<double>(documents) * 100;
@@ -299,7 +298,10 @@ void Experiment::run_train() {
         if (job->fold == fold) jobs.push_back(job);
       if (jobs.empty()) continue;
       for (const TrainJob* job : jobs) features(fold, plan_.learner(*job), context_);
-      for_each_job(jobs, wide_jobs(fold, jobs.size()),
+      size_t documents = 0;
+      for (const auto& [key, prepared] : features_)
+        documents = std::max(documents, prepared->bins.data().documents());
+      for_each_job(jobs, wide_jobs(documents, fold_info(fold).features, jobs.size()),
                    [&](const TrainJob& job, const Context& context) { train(job, context); });
     }
   });
@@ -436,7 +438,7 @@ void Experiment::run_evaluate() {
   }
   timed(Stage::kEvaluate, there ? 0 : 1, there ? 1 : 0, [&] {
     const EvaluationResult result = evaluation();
-    write_bundles();
+    write_bundles(result);
     const Json summary = results(result);
     write_file_atomically(directory() / "results.json", summary.dump(1) + "\n");
     write_file_atomically(directory() / "results.md", results_table(summary, true));
@@ -470,11 +472,21 @@ Json Experiment::results(const EvaluationResult& evaluation) {
   return result;
 }
 
+// A later run of the same config keeps the final model that an earlier one has made.
+void Experiment::read_final_artifacts() {
+  std::ifstream in(directory() / "manifest.json");
+  const Json manifest = Json::parse(in, nullptr, false);
+  if (!manifest.is_object() || !manifest.contains("artifacts") || !manifest["artifacts"].is_array()) return;
+  for (const Json& path : manifest["artifacts"])
+    if (path.is_string() && path.get<std::string>().starts_with("final")) final_artifacts_.push_back(path);
+}
+
 void Experiment::write_manifest() const {
   Json manifest = {{"name", plan_.config.name}, {"version", TUNEMIX_VERSION}};
   manifest["config"] = plan_.config.values;
   for (const Hash128& key : plan_.fold_keys) manifest["data"].push_back(key.hex());
   manifest["artifacts"] = plan_artifacts(plan_, *store_);
+  for (const std::string& path : final_artifacts_) manifest["artifacts"].push_back(path);
   write_file_atomically(directory() / "manifest.json", manifest.dump(1) + "\n");
 }
 
@@ -502,15 +514,16 @@ const std::vector<MixRow>& Experiment::rows_of_members(
   return mix_rows(fold);
 }
 
-void Experiment::write_bundles() {
+void Experiment::write_bundles(const EvaluationResult& evaluation) {
   for (size_t fold = 0; fold < plan_.mix_keys.size(); ++fold) {
     const fs::path file = directory() / fmt::format("bundle-fold{}.tmx", fold + 1);
-    if (bundle_is_current(file, plan_.mix_keys[fold])) continue;
+    const BundleInfo info = fold_bundle_info(plan_, fold, fold_info(fold), feature_names(fold), evaluation);
+    if (bundle_is_current(file, info)) continue;
     std::vector<std::vector<CalibratedModel>> tables;
     for (const TrainJob* job : plan_.jobs_of(fold)) tables.push_back(member_table(*job));
     const std::vector<MixRow>& rows = rows_of_members(fold, tables);
     for (size_t attempt = 0;; ++attempt) try {
-        write_bundle(file, plan_, fold, fold_info(fold), main_row(rows), tables, *store_, context_);
+        write_bundle(file, info, plan_, fold, main_row(rows), tables, *store_, context_);
         break;
       } catch (const MissingModel& missing) {
         if (attempt == tables.size()) throw;

@@ -13,6 +13,7 @@
 #include "pipeline/engine/engine.h"
 #include "pipeline/run/progress.h"
 #include "pipeline/stages/evaluate.h"
+#include "pipeline/stages/final_model.h"
 #include "pipeline/stages/fold_data.h"
 #include "pipeline/stages/mix.h"
 #include "pipeline/stages/plan.h"
@@ -30,6 +31,7 @@ struct RunOptions {
   std::optional<Stage> only;  // this stage alone; what it needs must be in the store
   std::optional<Stage> from;  // this stage and those after it
   bool force = false;         // with only or from: compute again what is in the store
+  bool final_model = false;   // then train on all the data and write bundle.tmx
   bool read_only = false;     // for commands that only look: nothing under `runs` is written or locked
 };
 
@@ -63,6 +65,7 @@ class Experiment {
 
   // What the stages made, from the store or computed as the options allow.
   const FoldInfo& fold_info(size_t fold);
+  FeatureNames feature_names(size_t fold) { return fold_feature_names(plan_.config, fold_info(fold)); }
   const std::vector<MixRow>& mix_rows(size_t fold);
   EvaluationResult evaluation();
   // results.json of this run: the evaluation, timings, and what the run was.
@@ -71,6 +74,9 @@ class Experiment {
   const std::vector<std::string>& warnings();
   // Everything that the report shows.
   nlohmann::ordered_json report_data(const EvaluationResult& evaluation);
+
+  // Of the final model: what bundle.tmx says of itself.
+  BundleInfo final_info();
 
   // Runs one training job by number: what a task of a job array does.
   void run_job(size_t job);
@@ -91,6 +97,9 @@ class Experiment {
   void run_mix();
   void run_evaluate();
   void run_report();
+  void run_final();
+  const FinalChoice& final_choice();
+  AllDataInfo all_data();
   template <typename Body>
   void timed(Stage stage, size_t jobs, size_t cached, Body body);
 
@@ -111,11 +120,14 @@ class Experiment {
   // threads.
   void for_each_job(const std::vector<const TrainJob*>& jobs, bool wide,
                     const std::function<void(const TrainJob&, const Context&)>& body);
-  bool wide_jobs(size_t fold, size_t jobs);
+  bool wide_jobs(size_t documents, size_t features, size_t jobs) const;
   nlohmann::ordered_json reliability_data(size_t fold);
+  // importance.json of the run's folder, if it is of one of its ensembles; else null.
+  nlohmann::ordered_json read_importance();
   std::filesystem::path name_directory() const { return options_.runs / plan_.config.name; }
+  void read_final_artifacts();
   void write_manifest() const;
-  void write_bundles();
+  void write_bundles(const EvaluationResult& evaluation);
 
   RunOptions options_;
   const Context& context_;
@@ -131,6 +143,8 @@ class Experiment {
   // Shared with the jobs that train on them.
   std::map<std::pair<Standardize, SourceUse>, std::shared_ptr<PreparedFold>> features_;
   std::vector<StageTiming> timings_;
+  std::optional<FinalChoice> final_choice_;
+  std::vector<std::string> final_artifacts_;  // of the final model, as the manifest names them
   std::optional<std::vector<std::string>> warnings_;
 };
 

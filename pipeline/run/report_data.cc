@@ -1,5 +1,6 @@
 // Gathers what the report shows.
 #include <algorithm>
+#include <fstream>
 #include <map>
 #include <numeric>
 
@@ -112,12 +113,12 @@ Json describe_reliability(size_t fold, const std::string& member, const Reliabil
   return entry;
 }
 
-// The number of a feature as the files have it; of a standardised one that it is.
-std::string feature_name(Standardize mode, size_t feature, size_t width) {
-  if (mode == Standardize::kReplace) return fmt::format("{} (standardised)", feature + 1);
+// The name of a feature, or its number as the files have it; of a standardised one that it is.
+std::string feature_name(const FeatureNames& names, Standardize mode, size_t feature, size_t width) {
+  if (mode == Standardize::kReplace) return names.label(feature) + " (standardised)";
   if (mode == Standardize::kAppend && feature >= width)
-    return fmt::format("{} (standardised)", feature - width + 1);
-  return fmt::format("{}", feature + 1);
+    return names.label(feature - width) + " (standardised)";
+  return names.label(feature);
 }
 
 // The members of a mixture with the largest weights, no two of them of the same calibration.
@@ -163,6 +164,21 @@ Json Experiment::reliability_data(size_t fold) {
                                                       info.valid.labels, grades, context_)));
   }
   return result;
+}
+
+Json Experiment::read_importance() {
+  std::ifstream in(directory() / "importance.json");
+  Json found = Json::parse(in, nullptr, false);
+  if (!found.is_object() || !found.contains("features") || !found["features"].is_array()) return nullptr;
+  const std::string key = found.value("bundle", "");
+  for (size_t fold = 0; fold < plan_.mix_keys.size(); ++fold)
+    if (plan_.mix_keys[fold].hex() == key)
+      found["ensemble"] = fmt::format("the ensemble of fold {}", fold + 1);
+  if (const std::filesystem::path file = directory() / "bundle.tmx"; std::filesystem::exists(file)) try {
+      if (read_bundle_info(file).key == key) found["ensemble"] = "the final model";
+    } catch (const InputError&) {  // not ours: as if it were not there
+    }
+  return found.contains("ensemble") ? found : Json(nullptr);
 }
 
 Json Experiment::report_data(const EvaluationResult& evaluation) {
@@ -215,6 +231,7 @@ Json Experiment::report_data(const EvaluationResult& evaluation) {
 
   // What each learner looks at: the shares of features averaged over folds and bags, and over rounds in the
   // first.
+  const FeatureNames names = feature_names(0);
   for (size_t l = 0; l < plan_.config.learners.size(); ++l) {
     const LearnerSpec& learner = plan_.config.learners[l];
     const size_t width = fold_info(0).features;
@@ -228,10 +245,11 @@ Json Experiment::report_data(const EvaluationResult& evaluation) {
       for (size_t j = 0; j < result.importance.size(); ++j) use[j] += result.importance[j];
       if (models++ == 0)
         for (const auto& point : result.attention)
-          data["bandit"].push_back({{"model", learner.title()},
-                                    {"round", point.round},
-                                    {"feature", feature_name(learner.standardize, point.feature, width)},
-                                    {"probability", point.share}});
+          data["bandit"].push_back(
+              {{"model", learner.title()},
+               {"round", point.round},
+               {"feature", feature_name(names, learner.standardize, point.feature, width)},
+               {"probability", point.share}});
     }
     std::vector<size_t> order(use.size());
     for (size_t j = 0; j < order.size(); ++j) order[j] = j;
@@ -239,7 +257,7 @@ Json Experiment::report_data(const EvaluationResult& evaluation) {
     order.resize(std::min(order.size(), kShownFeatures));
     for (const size_t j : order)
       data["features"].push_back({{"model", learner.title()},
-                                  {"feature", feature_name(learner.standardize, j, width)},
+                                  {"feature", feature_name(names, learner.standardize, j, width)},
                                   {"use", use[j] / static_cast<double>(models)}});
   }
   for (const auto& [stage, entry] : summary["timing"].items()) {
@@ -247,6 +265,7 @@ Json Experiment::report_data(const EvaluationResult& evaluation) {
     timing.update(entry);
     data["timing"].push_back(std::move(timing));
   }
+  if (Json importance = read_importance(); !importance.is_null()) data["importance"] = std::move(importance);
   data["config"] = plan_.config.resolved;
   return data;
 }

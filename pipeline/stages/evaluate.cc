@@ -145,10 +145,12 @@ EvaluationResult evaluate(const Plan& plan, const std::vector<FoldInfo>& folds,
                     {"rows", Json::array()},
                     {"ndcg_at", Json::array()},
                     {"choices", Json::array()}};
+  const bool has_test = plan.config.data.has_test();
   for (const bool test : {true, false}) {
+    if (test && !has_test) continue;
     const auto evaluated = evaluate_split(plan, tools, folds, rows, test, context);
     add_rows(result.summary, tools, test ? "test" : "valid", evaluated, chosen);
-    if (!test) continue;
+    if (test != has_test) continue;
     for (const RowEvaluations& row : evaluated)
       for (size_t fold = 0; fold < row.folds.size(); ++fold) {
         const Evaluation& e = row.folds[fold][0];
@@ -282,6 +284,8 @@ EvaluationResult load_evaluation(std::span<const uint8_t> payload) {
 
 std::string results_table(const Json& results, bool markdown) {
   std::string tool;
+  std::string split;
+  size_t width = 16;  // of the column of NDCG
   std::string err_header;
   std::string out;
   size_t name_width = 14;
@@ -289,17 +293,19 @@ std::string results_table(const Json& results, bool markdown) {
     name_width = std::max(name_width, row["name"].get_ref<const std::string&>().size());
   const auto err_width = [](const std::string& header) { return std::max<size_t>(12, header.size() + 2); };
   for (const Json& row : results["rows"]) {
-    if (row["split"] != "test") continue;
+    // The first split: test, or validation where there is no test data.
     if (tool.empty()) {
       tool = row["tool"].get<std::string>();
-      const std::string header = fmt::format("{} NDCG@10", tool);
+      split = row["split"].get<std::string>();
+      const std::string header = fmt::format("{} NDCG@10{}", tool, split == "test" ? "" : " (validation)");
+      width = std::max(width, header.size() + 2);
       err_header = tool + " " + err_label(row["err_max"].get<double>());
       out += markdown ? fmt::format("| row | {} | std. error | {} | folds |\n|---|---|---|---|---|\n", header,
                                     err_header)
-                      : fmt::format("  {:<{}}{:>16}{:>12}{:>{}}   {}\n", "row", name_width, header,
+                      : fmt::format("  {:<{}}{:>{}}{:>12}{:>{}}   {}\n", "row", name_width, header, width,
                                     "std. error", err_header, err_width(err_header), "folds");
     }
-    if (row["tool"] != tool) break;
+    if (row["tool"] != tool || row["split"] != split) break;
     std::string folds;
     for (const Json& fold : row["folds"])
       folds += fmt::format("{}{:.4f}", folds.empty() ? "" : " ", fold["ndcg@10"].get<double>());
@@ -313,7 +319,7 @@ std::string results_table(const Json& results, bool markdown) {
       out += fmt::format("| {0}{1}{0} | {0}{2:.4f}{0} | {3} | {4} | {5} |\n", chosen ? "**" : "", name, ndcg,
                          error, err, folds);
     else
-      out += fmt::format("{} {:<{}}{:>16.4f}{:>12}{:>{}}   {}\n", chosen ? "*" : " ", name, name_width, ndcg,
+      out += fmt::format("{} {:<{}}{:>{}.4f}{:>12}{:>{}}   {}\n", chosen ? "*" : " ", name, name_width, ndcg, width,
                          error, err, err_width(err_header), folds);
   }
   if (results.contains("metric")) {

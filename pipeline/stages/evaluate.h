@@ -26,7 +26,7 @@ struct QueryValues {
 struct EvaluationResult {
   // "rows", "ndcg_at", "choices" as results.json has them.
   nlohmann::ordered_json summary;
-  std::vector<QueryValues> per_query;  // of the test split under the first tool
+  std::vector<QueryValues> per_query;  // of the test split (or validation) under the first tool
 };
 
 // The row that stands for the experiment and is marked in the results: ALL+EXP, or the one family's EXP.
@@ -41,7 +41,8 @@ std::vector<uint8_t> save_evaluation(const EvaluationResult& result);
 // Throws InputError for what evaluate() cannot have made.
 EvaluationResult load_evaluation(std::span<const uint8_t> payload);
 
-// The rows of the test split under the first tool, for a terminal and as Markdown.
+// The rows of the test split (of validation, without test data) under the first tool, for a terminal and as
+// Markdown.
 std::string results_table(const nlohmann::ordered_json& results, bool markdown);
 
 }  // namespace tunemix

@@ -56,6 +56,12 @@ void expect_known(const Config& config, size_t fold, const std::vector<std::stri
         "{} "
         "if that is right",
         fold + 1, split, join(files, ", "), data.max_label(), train.max_label(), data.max_label() + 1);
+  if (!data.feature_names().empty() && !train.feature_names().empty() &&
+      data.feature_names() != train.feature_names())
+    throw_input(
+        "fold {}: the head of the {} data ({}) has other names of features than that of the training data; "
+        "expected the same",
+        fold + 1, split, join(files, ", "));
   if (data.features() > train.features() && !config.data.allow_new_features)
     throw_input(
         "fold {}: the {} data ({}) has feature {} and the training data has features 1 to {} only, so that "
@@ -170,7 +176,7 @@ namespace {
 
 // The validation split out of the training data. Queries that stand twice stay in training, so that none is
 // in both.
-FoldFeatures take_valid(const Dataset& train, const ValidFromTrain& from, Dataset test,
+FoldFeatures take_valid(const Dataset& train, const ValidFromTrain& from, std::optional<Dataset> test,
                         const Context& context) {
   QuerySplit split = split_queries(train.queries(), from.share, Random(from.seed, "validation"));
   const std::vector<Hash128> contents = query_contents(train, context);
@@ -181,7 +187,9 @@ FoldFeatures take_valid(const Dataset& train, const ValidFromTrain& from, Datase
     (contents[q] != Hash128{} && trained.contains(contents[q]) ? split.train : valid).push_back(q);
   if (valid.empty()) throw_input("every query that valid: {{from: train}} takes is a copy of one that stays");
   std::sort(split.train.begin(), split.train.end());
-  return {train.select_queries(split.train), train.select_queries(valid), std::move(test)};
+  Dataset taken = train.select_queries(valid);
+  Dataset judged = test ? std::move(*test) : taken;
+  return {train.select_queries(split.train), std::move(taken), std::move(judged)};
 }
 
 FoldFeatures read_files(const Config& config, size_t fold, const Context& context) {
@@ -200,18 +208,27 @@ FoldFeatures read_files(const Config& config, size_t fold, const Context& contex
     valid = read(files.valid);
     expect_known(config, fold, files.valid, "validation", *valid, train, labels);
   }
-  Dataset test = read(files.test);
-  expect_known(config, fold, files.test, "test", test, train, labels);
+  std::optional<Dataset> test;
+  if (!files.test.empty()) {
+    test = read(files.test);
+    expect_known(config, fold, files.test, "test", *test, train, labels);
+  }
   // A feature that one split never writes is 0 there.
-  const size_t widest = std::max({train.features(), valid ? valid->features() : 0, test.features()});
+  const size_t widest =
+      std::max({train.features(), valid ? valid->features() : 0, test ? test->features() : 0});
   options.num_features = widest;
   if (train.features() < widest) train = read(files.train);
   if (valid && valid->features() < widest) valid = read(files.valid);
-  if (test.features() < widest) test = read(files.test);
+  if (test && test->features() < widest) test = read(files.test);
   std::optional<Dataset> source;
   if (!config.data.source.files.empty()) source = read_source(config, widest, labels, context);
-  FoldFeatures result = valid ? FoldFeatures{std::move(train), std::move(*valid), std::move(test)}
-                              : take_valid(train, files.valid_from, std::move(test), context);
+  FoldFeatures result;
+  if (valid) {
+    Dataset judged = test ? std::move(*test) : *valid;
+    result = {std::move(train), std::move(*valid), std::move(judged)};
+  } else {
+    result = take_valid(train, files.valid_from, std::move(test), context);
+  }
   if (source && !config.data.allow_overlap) expect_unseen(*source, result.valid, result.test, fold, context);
   result.source = std::move(source);
   return result;
@@ -271,6 +288,7 @@ FoldInfo describe_fold(const Config& config, const FoldFeatures& features, const
   FoldInfo info;
   info.labels = config.data.labels > 0 ? config.data.labels : std::max(2, features.train.max_label() + 1);
   info.features = features.train.features();
+  info.feature_names = features.train.feature_names();
   info.train = describe(features.train, context);
   info.valid = describe(features.valid, context);
   info.test = describe(features.test, context);
@@ -289,6 +307,7 @@ std::vector<uint8_t> save_fold_info(const FoldInfo& info) {
   BinaryWriter out;
   out.put<int32_t>(info.labels);
   out.put<uint64_t>(info.features);
+  info.feature_names.save(out);
   for (const SplitInfo* split : {&info.train, &info.valid, &info.test}) save_split(out, *split);
   return {out.bytes().begin(), out.bytes().end()};
 }
@@ -300,9 +319,16 @@ FoldInfo load_fold_info(std::span<const uint8_t> payload) {
   info.features = in.get<uint64_t>();
   if (info.labels < 2 || info.labels > kMostLabels) in.fail("the number of labels is out of range");
   if (info.features < 1 || info.features > 100000000) in.fail("the number of features is out of range");
+  info.feature_names = FeatureNames::load(in);
+  if (info.feature_names.size() > info.features) in.fail("it names more features than there are");
   for (SplitInfo* split : {&info.train, &info.valid, &info.test}) *split = load_split(in, info.labels);
   in.expect_end();
   return info;
+}
+
+FeatureNames fold_feature_names(const Config& config, const FoldInfo& info) {
+  if (config.data.feature_names.empty()) return info.feature_names;
+  return read_feature_names(paths_of(config, {config.data.feature_names})[0], info.features);
 }
 
 QuerySplit bag_split(const Config& config, const QueryIndex& train, size_t fold, int bag) {

@@ -26,8 +26,9 @@ struct SplitInfo {
 };
 
 struct FoldInfo {
-  int labels = 0;       // K
-  size_t features = 0;  // as read, before standardisation
+  int labels = 0;              // K
+  size_t features = 0;         // as read, before standardisation
+  FeatureNames feature_names;  // as the head of the training data says
   SplitInfo train;
   SplitInfo valid;
   SplitInfo test;
@@ -68,6 +69,8 @@ FoldFeatures read_fold(const Config& config, size_t fold, const ArtifactStore& s
 bool describes(const FoldInfo& info, const FoldFeatures& features);
 FoldInfo describe_fold(const Config& config, const FoldFeatures& features, const Context& context);
 FoldFeatures standardize_fold(FoldFeatures features, Standardize mode, const Context& context);
+// The names of the features: of the config's file, or of the data.
+FeatureNames fold_feature_names(const Config& config, const FoldInfo& info);
 std::vector<std::filesystem::path> paths_of(const Config& config, const std::vector<std::string>& files);
 
 std::vector<uint8_t> save_fold_info(const FoldInfo& info);

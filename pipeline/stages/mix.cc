@@ -25,17 +25,9 @@ Gathered gather(const Plan& plan, size_t fold, const FoldMembers& fold_members) 
   const std::vector<const TrainJob*> jobs = plan.jobs_of(fold);
   for (uint32_t j = 0; j < jobs.size(); ++j) {
     const LearnerSpec& learner = plan.learner(*jobs[j]);
-    const std::string title = learner.title();
     for (uint32_t m = 0; m < fold_members.members[j].size(); ++m) {
       const CalibratedModel& model = fold_members.members[j][m];
-      Member member;
-      member.family = learner.family();
-      member.kind = model.calibrator.spec().kind;
-      member.checkpoint = model.at.length;
-      member.model = model.at.label.empty() ? title : fmt::format("{} {}", title, model.at.label);
-      member.bag = jobs[j]->bag;
-      member.calibration = model.calibrator.spec().name();
-      result.members.push_back(std::move(member));
+      result.members.push_back(member_of(learner, jobs[j]->bag, model.at, model.calibrator.spec()));
       result.refs.push_back({j, m});
     }
   }
@@ -50,7 +42,34 @@ MemberSource source_of(const std::vector<std::vector<float>>& scores, const std:
   };
 }
 
+MixRow row_of(MixResult result, const std::vector<MemberRef>& refs, std::vector<float> test) {
+  MixRow row;
+  row.name = result.variant.name;
+  for (const size_t source : result.sources) row.sources.push_back(refs[source]);
+  row.left_out = result.left_out;
+  row.validation = result.validation;
+  row.chosen_by = result.chosen_by;
+  row.grid = std::move(result.grid);
+  row.diagnostics = std::move(result.diagnostics);
+  row.valid = std::move(result.scores);
+  row.test = std::move(test);
+  row.mixture = std::move(result.mixture);
+  return row;
+}
+
 }  // namespace
+
+Member member_of(const LearnerSpec& learner, int bag, const Point& point,
+                 const CalibrationSpec& calibration) {
+  Member member;
+  member.family = learner.family();
+  member.kind = calibration.kind;
+  member.checkpoint = point.length;
+  member.model = point.label.empty() ? learner.title() : fmt::format("{} {}", learner.title(), point.label);
+  member.bag = bag;
+  member.calibration = calibration.name();
+  return member;
+}
 
 std::vector<MixRow> mix_fold(const Plan& plan, size_t fold, const FoldInfo& info, const FoldMembers& members,
                              const Context& context) {
@@ -66,22 +85,28 @@ std::vector<MixRow> mix_fold(const Plan& plan, size_t fold, const FoldInfo& info
   std::vector<std::vector<float>> test =
       apply_all(results, source_of(members.test, all.refs, test_size), info.test.queries, context);
   std::vector<MixRow> rows;
-  for (size_t v = 0; v < results.size(); ++v) {
-    MixResult& result = results[v];
-    MixRow row;
-    row.name = result.variant.name;
-    for (const size_t source : result.sources) row.sources.push_back(all.refs[source]);
-    row.left_out = result.left_out;
-    row.validation = result.validation;
-    row.chosen_by = result.chosen_by;
-    row.grid = std::move(result.grid);
-    row.diagnostics = std::move(result.diagnostics);
-    row.valid = std::move(result.scores);
-    row.test = std::move(test[v]);
-    row.mixture = std::move(result.mixture);
-    rows.push_back(std::move(row));
-  }
+  for (size_t v = 0; v < results.size(); ++v)
+    rows.push_back(row_of(std::move(results[v]), all.refs, std::move(test[v])));
   return rows;
+}
+
+MixRow mix_row_at(const Plan& plan, size_t fold, const FoldInfo& info, const FoldMembers& members,
+                  const std::string& name, double c, int64_t checkpoint, const Context& context) {
+  const Gathered all = gather(plan, fold, members);
+  const std::vector<double> grades = fold_grades(plan.config, info.labels);
+  const ValidationData validation{info.valid.queries, info.valid.labels, grades};
+  const std::vector<Variant> variants = standard_variants(all.members, family_rows(plan.config));
+  const auto variant = std::find_if(variants.begin(), variants.end(),
+                                    [&](const Variant& v) { return v.name == name && !v.one_best; });
+  require(variant != variants.end(), "a row that is no mixture");
+  MixOptions options = plan.config.mix;
+  options.choice = MixChoice::kFixed;
+  options.fixed_c = c;
+  options.fixed_checkpoint = checkpoint;
+  std::vector<MixResult> results =
+      mix(all.members, source_of(members.valid, all.refs, info.valid.labels.size()), validation,
+          std::span(&*variant, 1), options, context);
+  return row_of(std::move(results[0]), all.refs, {});
 }
 
 std::vector<uint8_t> save_mix(const std::vector<MixRow>& rows) {

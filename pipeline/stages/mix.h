@@ -37,6 +37,12 @@ struct FoldMembers {
 std::vector<MixRow> mix_fold(const Plan& plan, size_t fold, const FoldInfo& info, const FoldMembers& members,
                              const Context& context);
 
+// One row's mixture with c and T as given instead of chosen.
+MixRow mix_row_at(const Plan& plan, size_t fold, const FoldInfo& info, const FoldMembers& members,
+                  const std::string& name, double c, int64_t checkpoint, const Context& context);
+// What a member is called in a mixture.
+Member member_of(const LearnerSpec& learner, int bag, const Point& point, const CalibrationSpec& calibration);
+
 std::vector<uint8_t> save_mix(const std::vector<MixRow>& rows);
 // Throws InputError unless these can be the mixtures of the fold.
 std::vector<MixRow> load_mix(std::span<const uint8_t> payload, const Plan& plan, size_t fold,

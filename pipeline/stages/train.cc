@@ -45,32 +45,6 @@ ScoreMatrix scores_of(const ScoreMatrix& scores, const Hash128& documents) {
   return result;
 }
 
-// Trains to the end, taking up what an interrupted or shorter run has left, and saving its own state as it
-// goes.
-std::unique_ptr<Model> train_model(const LearnerEntry& learner, const TrainingRequest& request,
-                                   const TrainJob& job, const ArtifactStore& store, const Context& context) {
-  std::unique_ptr<Trainer> trainer;
-  if (learner.resumable)
-    if (const auto state = store.load(kTrainingKind, job.training_key, kTrainingVersion, context)) try {
-        BinaryReader in(*state, "the training state of " + job.name);
-        trainer = learner.resume(request, in, context);
-        in.expect_end();
-      } catch (const InputError& error) {
-        context.warn(fmt::format("{}; training starts again", error.what()));
-        trainer.reset();
-      }
-  if (trainer == nullptr) trainer = learner.start(request, context);
-  for (bool complete = false; !complete;) {
-    context.check_stop();
-    complete = trainer->step(kSecondsBetweenStates);
-    if (!learner.resumable) continue;
-    BinaryWriter out;
-    trainer->save_state(out);
-    store.save(kTrainingKind, job.training_key, kTrainingVersion, out.bytes());
-  }
-  return trainer->model();
-}
-
 // Shares over time of the features that are looked at most in the end.
 std::vector<TrainResult::AttentionPoint> attention_of(const Model& model) {
   std::vector<TrainResult::AttentionPoint> result;
@@ -105,35 +79,18 @@ TrainResult scores_of_model(const Model& model, const Dataset& calibration, cons
   return result;
 }
 
-// The rows of the given queries.
-ScoreMatrix select_rows(const ScoreMatrix& scores, const QueryIndex& queries,
-                        std::span<const size_t> chosen) {
-  size_t documents = 0;
-  for (const size_t q : chosen) documents += queries.length(q);
-  ScoreMatrix result(documents, scores.columns(), scores.data(), scores.model());
-  size_t at = 0;
-  for (const size_t q : chosen)
-    for (size_t i = queries.begin(q); i < queries.end(q); ++i, ++at)
-      std::copy_n(scores.row(i).begin(), scores.columns(), result.row(at).begin());
-  return result;
-}
-
 // Scores from files instead of a training.
 TrainResult given_scores(const Plan& plan, const TrainJob& job, const FoldInfo& info,
                          const QuerySplit& split) {
   const LearnerSpec& spec = plan.learner(job);
   const FoldFiles& files = spec.scores[job.fold];
   const auto read = [&](const std::vector<std::string>& list, const SplitInfo& of) {
-    ScoreMatrix scores = read_score_columns(paths_of(plan.config, list), of.labels.size(), of.source_rows);
-    if (scores.columns() != 1 && scores.columns() != static_cast<size_t>(info.labels))
-      throw_input("{}: {} numbers a line; expected one, or {}, one for each label", list[0], scores.columns(),
-                  info.labels);
-    return scores_of(scores, of.fingerprint);
+    return read_given_scores(plan.config, list, of, info.labels);
   };
   PointScores point;
   point.calibration = select_rows(read(files.train, info.train), info.train.queries, split.calibration);
   point.valid = read(files.valid, info.valid);
-  point.test = read(files.test, info.test);
+  point.test = plan.config.data.has_test() ? read(files.test, info.test) : point.valid;
   if (point.valid.columns() != point.calibration.columns() ||
       point.test.columns() != point.calibration.columns())
     throw_input("{}: the score files of train, valid and test differ in the numbers a line", spec.place);
@@ -149,6 +106,52 @@ void store_model(const LearnedModel& model, const TrainJob& job, const ArtifactS
 }
 
 }  // namespace
+
+std::unique_ptr<Model> train_model(const LearnerEntry& learner, const TrainingRequest& request,
+                                   const TrainJob& job, const ArtifactStore& store, const Context& context) {
+  std::unique_ptr<Trainer> trainer;
+  if (learner.resumable)
+    if (const auto state = store.load(kTrainingKind, job.training_key, kTrainingVersion, context)) try {
+        BinaryReader in(*state, "the training state of " + job.name);
+        trainer = learner.resume(request, in, context);
+        in.expect_end();
+      } catch (const InputError& error) {
+        context.warn(fmt::format("{}; training starts again", error.what()));
+        trainer.reset();
+      }
+  if (trainer == nullptr) trainer = learner.start(request, context);
+  for (bool complete = false; !complete;) {
+    context.check_stop();
+    complete = trainer->step(kSecondsBetweenStates);
+    if (!learner.resumable) continue;
+    BinaryWriter out;
+    trainer->save_state(out);
+    store.save(kTrainingKind, job.training_key, kTrainingVersion, out.bytes());
+  }
+  return trainer->model();
+}
+
+ScoreMatrix select_rows(const ScoreMatrix& scores, const QueryIndex& queries,
+                        std::span<const size_t> chosen) {
+  size_t documents = 0;
+  for (const size_t q : chosen) documents += queries.length(q);
+  ScoreMatrix result(documents, scores.columns(), scores.data(), scores.model());
+  size_t at = 0;
+  for (const size_t q : chosen)
+    for (size_t i = queries.begin(q); i < queries.end(q); ++i, ++at)
+      std::copy_n(scores.row(i).begin(), scores.columns(), result.row(at).begin());
+  return result;
+}
+
+ScoreMatrix read_given_scores(const Config& config, const std::vector<std::string>& files,
+                              const SplitInfo& split, int labels) {
+  const ScoreMatrix scores =
+      read_score_columns(paths_of(config, files), split.labels.size(), split.source_rows);
+  if (scores.columns() != 1 && scores.columns() != static_cast<size_t>(labels))
+    throw_input("{}: {} numbers a line; expected one, or {}, one for each label", files[0], scores.columns(),
+                labels);
+  return scores_of(scores, split.fingerprint);
+}
 
 void run_train_job(const Plan& plan, const TrainJob& job, const FoldInfo& info, PreparedFold& fold,
                    const ArtifactStore& store, const Context& context) {

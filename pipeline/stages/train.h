@@ -31,6 +31,16 @@ struct TrainResult {
   std::vector<AttentionPoint> attention;  // of the features that training looked at most
 };
 
+// Trains to the end, taking up what an interrupted or shorter run of the job has left, and saving its own
+// state as it goes.
+std::unique_ptr<Model> train_model(const LearnerEntry& learner, const TrainingRequest& request,
+                                   const TrainJob& job, const ArtifactStore& store, const Context& context);
+// Scores from elsewhere of the documents of a split.
+ScoreMatrix read_given_scores(const Config& config, const std::vector<std::string>& files,
+                              const SplitInfo& split, int labels);
+// The rows of the given queries.
+ScoreMatrix select_rows(const ScoreMatrix& scores, const QueryIndex& queries, std::span<const size_t> chosen);
+
 // Trains what is not in the store, going on from a saved state of the same run, and stores model and scores.
 void run_train_job(const Plan& plan, const TrainJob& job, const FoldInfo& info, PreparedFold& fold,
                    const ArtifactStore& store, const Context& context);

@@ -27,10 +27,10 @@ constexpr size_t kIdDigits = 12;
 // What belongs to one config.
 bool is_result(const fs::path& path) {
   const std::string name = path.filename().string();
-  for (const char* known :
-       {kManifest, "config.resolved.yaml", "results.json", "results.md", "report.html", "exports"})
+  for (const char* known : {kManifest, "config.resolved.yaml", "results.json", "results.md", "report.html",
+                            "exports", "importance.json"})
     if (name == known) return true;
-  return name.starts_with("bundle-fold") && name.ends_with(".tmx");
+  return name == "bundle.tmx" || (name.starts_with("bundle-fold") && name.ends_with(".tmx"));
 }
 
 bool is_ours(const fs::path& path) {

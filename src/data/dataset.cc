@@ -53,6 +53,11 @@ Dataset::Dataset(FloatBuffer features, size_t num_features, std::vector<int32_t>
   fingerprint_ = hasher.digest();
 }
 
+Dataset Dataset::named(FeatureNames names) && {
+  feature_names_ = names.first(num_features_);
+  return std::move(*this);
+}
+
 Dataset Dataset::select_queries(std::span<const size_t> queries) const {
   std::vector<size_t> offsets = {0};
   std::vector<std::string> ids;
@@ -74,6 +79,7 @@ Dataset Dataset::select_queries(std::span<const size_t> queries) const {
   }
   Dataset result(std::move(features), num_features_, std::move(labels),
                  QueryIndex(std::move(offsets), std::move(ids)), std::move(names));
+  result.feature_names_ = feature_names_;
   if (weights_.empty()) return result;
   std::vector<float> weights;
   for (const size_t q : queries)

@@ -198,6 +198,7 @@ class Assembler {
       if (first) {
         if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
         if (!group_file.empty() && !first_line_has_qid(text)) ids = QueryIds::kNone;
+        add_feature_names(names_in_header(text, name), name);
         first = false;
       }
       add(text, name, ids, lines);
@@ -234,7 +235,18 @@ class Assembler {
     return Dataset(std::move(features_), width_, std::move(labels_),
                    QueryIndex(std::move(offsets), std::move(query_ids_)), std::move(names_), std::move(order),
                    &context_.pool())
-        .weighted(std::move(weights_));
+        .weighted(std::move(weights_))
+        .named(std::move(feature_names_));
+  }
+
+  // Of the files of a data set some may have no names; those that have must agree.
+  void add_feature_names(FeatureNames names, const std::string& file) {
+    if (names.empty()) return;
+    if (!feature_names_.empty() && feature_names_ != names)
+      throw_input("{}: its head has other names of features than that of {}; expected the same", file,
+                  named_by_);
+    feature_names_ = std::move(names);
+    named_by_ = file;
   }
 
   // Parses whole lines, which are followed by kTextPadding bytes; `lines` counts those of the file.
@@ -382,6 +394,8 @@ class Assembler {
   std::vector<int32_t> labels_;
   std::vector<float> weights_;  // empty while no file has any
   NameTable names_;
+  FeatureNames feature_names_;
+  std::string named_by_;  // the file that named the features
   std::vector<Segment> segments_;
   std::vector<std::string> query_ids_;
   std::unordered_map<std::string, size_t> query_of_;
@@ -474,7 +488,10 @@ struct LetorParts::Impl {
     } catch (const LongLine&) {
       throw_input("{}: a line is longer than {} MiB, expected one document a line", name, kMostLine >> 20);
     }
-    if (first && text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+    if (first) {
+      if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+      feature_names = names_in_header(text, name);
+    }
     first = false;
     pending.append(text);
     return !text.empty();
@@ -491,7 +508,7 @@ struct LetorParts::Impl {
     rows += assembler.rows();
     widest = std::max(widest, assembler.widest());
     if (!assembler.grouped()) throw_apart("a query");
-    Dataset data = assembler.finish();
+    Dataset data = assembler.finish().named(feature_names);
     for (const std::string& id : data.queries().ids())
       if (!seen.insert(id).second) throw_apart("query '" + id + "'");
     return data;
@@ -513,6 +530,7 @@ struct LetorParts::Impl {
   size_t lines = 0;     // parsed, of the file
   size_t rows = 0;
   bool first = true;
+  FeatureNames feature_names;  // of the file's head
   size_t widest = 0;
   std::unordered_set<std::string> seen;  // queries
 };

@@ -95,6 +95,9 @@ void write_letor(const Dataset& data, const std::filesystem::path& file, bool de
   ThreadPool one(1);
   TextSink sink(file);
   std::string out;
+  for (size_t j = 0; j < data.feature_names().size(); ++j)
+    if (const std::string_view name = data.feature_names()[j]; !name.empty())
+      fmt::format_to(std::back_inserter(out), "#{}: {}\n", j + 1, name);
   for (size_t q = 0; q < data.queries().size(); ++q) {
     for (size_t i = data.queries().begin(q); i < data.queries().end(q); ++i)
       append_letor_line(out, data.labels()[i], data.queries().id(q), data.row(i),

@@ -1,6 +1,7 @@
 #include "tunemix/export/bundle.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "tunemix/core/error.h"
 
@@ -17,9 +18,21 @@ void save_info(BinaryWriter& out, const BundleInfo& info) {
   out.put(info.key);
   out.put(info.features);
   out.put(info.labels);
+  info.feature_names.save(out);
+  out.put<uint64_t>(info.trained_on.size());
+  for (const std::string& file : info.trained_on) out.put(file);
+  out.put(info.queries);
+  out.put(info.documents);
+  out.put(info.expected.measure);
+  out.put(info.expected.data);
+  out.put(info.expected.value);
+  out.put<uint8_t>(info.expected.error.has_value());
+  out.put(info.expected.error.value_or(0));
 }
 
-BundleInfo load_info(BinaryReader& in) {
+// The second version knew neither names nor what the ensemble was trained on.
+BundleInfo load_info(BinaryReader& in, uint32_t version) {
+  if (version < 2) in.fail("a bundle of an old version that is no longer read");
   BundleInfo info;
   info.name = in.get_string();
   info.row = in.get_string();
@@ -27,7 +40,30 @@ BundleInfo load_info(BinaryReader& in) {
   info.key = in.get_string();
   info.features = in.get<uint64_t>();
   info.labels = in.get<uint32_t>();
+  if (version < 3) return info;
+  info.feature_names = FeatureNames::load(in);
+  if (info.feature_names.size() > info.features) in.fail("it names more features than there are");
+  const size_t files = in.get_count(sizeof(uint64_t));
+  for (size_t i = 0; i < files; ++i) info.trained_on.push_back(in.get_string());
+  info.queries = in.get<uint64_t>();
+  info.documents = in.get<uint64_t>();
+  info.expected.measure = in.get_string();
+  info.expected.data = in.get_string();
+  info.expected.value = in.get<double>();
+  const bool has_error = in.get<uint8_t>() != 0;
+  const auto error = in.get<double>();
+  if (has_error) info.expected.error = error;
+  if (!std::isfinite(info.expected.value) || !std::isfinite(error)) in.fail("what it expects is no number");
   return info;
+}
+
+// Data whose head names its features must not have them in another order.
+void expect_same_names(const FeatureNames& data, const BundleInfo& info) {
+  if (data.empty() || data == info.feature_names) return;
+  for (size_t j = 0; j < data.size(); ++j)
+    if (!data[j].empty() && !info.feature_names[j].empty() && data[j] != info.feature_names[j])
+      throw_input("the data calls feature {} '{}'; the ensemble '{}' was trained on data that calls it '{}'",
+                  j + 1, data[j], info.name, info.feature_names[j]);
 }
 
 // The documents begin..end of scores.
@@ -77,6 +113,7 @@ std::vector<float> Bundle::predict(const Dataset& data, const Context& context,
   if (data.features() != info_.features)
     throw_input("the data has {} features; the ensemble '{}' was trained on {}", data.features(), info_.name,
                 info_.features);
+  expect_same_names(data.feature_names(), info_);
   for (const BundleModel& model : models_) {
     const std::string name = model.learned.model->external_scores();
     if (name.empty()) continue;
@@ -164,7 +201,7 @@ void Bundle::save(const std::filesystem::path& path) const {
 Bundle Bundle::load(const std::filesystem::path& path, const Registry& registry) {
   const Artifact artifact = read_artifact(path, kKind, kVersion);
   BinaryReader in(artifact.payload, path.string());
-  BundleInfo info = load_info(in);
+  BundleInfo info = load_info(in, artifact.version);
   std::vector<BundleModel> models;
   const size_t model_count = in.get_count(1);
   for (size_t i = 0; i < model_count; ++i) {
@@ -198,7 +235,7 @@ Bundle Bundle::load(const std::filesystem::path& path, const Registry& registry)
 BundleInfo read_bundle_info(const std::filesystem::path& path) {
   const Artifact artifact = read_artifact(path, Bundle::kKind, Bundle::kVersion);
   BinaryReader in(artifact.payload, path.string());
-  return load_info(in);
+  return load_info(in, artifact.version);
 }
 
 }  // namespace tunemix

@@ -67,11 +67,12 @@ class BundleTest : public testing::Test {
   ScoreMatrix score(const BundleModel& model, const Dataset& data, size_t point) const {
     return std::move(model.learned.model->score(data, std::span(&point, 1), context_)[0]);
   }
-  Bundle bundle() const {
+  Bundle bundle() const { return bundle_of({"mine", "ALL+EXP", 2, "key", 8, 5}); }
+  Bundle bundle_of(BundleInfo info) const {
     std::vector<BundleModel> models;
     for (const BundleModel& model : models_)
       models.push_back({test::copy_of(model.learned), model.standardize});
-    return Bundle({"mine", "ALL+EXP", 2, "key", 8, 5}, std::move(models), members_, mixture_);
+    return Bundle(std::move(info), std::move(models), members_, mixture_);
   }
 
   Context context_;
@@ -125,6 +126,52 @@ TEST_F(BundleTest, ComesBackFromItsFileTheSame) {
   }
   loaded.save(scratch_ / "again.tmx");
   EXPECT_EQ(read_text_file(scratch_ / "again.tmx"), read_text_file(file));
+}
+
+TEST_F(BundleTest, TellsNamesAndWhatItWasTrainedOn) {
+  BundleInfo info = bundle().info();
+  info.feature_names.set(0, "bm25");
+  info.feature_names.set(7, "page rank");
+  info.trained_on = {"a.txt", "b.txt"};
+  info.queries = 30;
+  info.documents = 250;
+  info.expected = {"yahoo NDCG@10", "the test data of fold 2", 0.75, 0.01};
+  const std::filesystem::path file = scratch_ / "bundle.tmx";
+  bundle_of(info).save(file);
+  EXPECT_EQ(read_bundle_info(file), info);
+  EXPECT_EQ(Bundle::load(file, registry()).info(), info);
+
+  // Data that has the names must have them where the ensemble has them.
+  FeatureNames same;
+  same.set(7, "page rank");
+  same.set(1, "length");
+  FeatureNames other;
+  other.set(7, "bm25");
+  const Bundle named = bundle_of(info);
+  EXPECT_EQ(named.predict(make_data(2).named(same), context_), bundle().predict(make_data(2), context_));
+  try {
+    named.predict(make_data(2).named(other), context_);
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_STREQ(error.what(),
+                 "the data calls feature 8 'bm25'; the ensemble 'mine' was trained on data that calls it "
+                 "'page rank'");
+  }
+}
+
+TEST_F(BundleTest, OfTheVersionBeforeIsRead) {
+  const std::filesystem::path file = scratch_ / "bundle.tmx";
+  bundle().save(file);
+  std::vector<uint8_t> payload = read_artifact(file).payload;
+  // Without names, files, counts and what is expected: all empty here.
+  const size_t begin = (8 + 4) + (8 + 7) + 4 + (8 + 3) + 8 + 4;
+  const size_t size = 8 + 8 + 8 + 8 + 8 + 8 + 8 + 1 + 8;
+  payload.erase(payload.begin() + static_cast<ptrdiff_t>(begin),
+                payload.begin() + static_cast<ptrdiff_t>(begin + size));
+  write_artifact(file, Bundle::kKind, 2, payload);
+  const Dataset data = make_data(2);
+  EXPECT_EQ(Bundle::load(file, registry()).predict(data, context_), bundle().predict(data, context_));
+  EXPECT_EQ(read_bundle_info(file), bundle().info());
 }
 
 TEST_F(BundleTest, RefusesOtherFeaturesInOneSentence) {

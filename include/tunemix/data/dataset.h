@@ -9,6 +9,7 @@
 
 #include "tunemix/core/hash.h"
 #include "tunemix/core/parallel.h"
+#include "tunemix/data/feature_names.h"
 #include "tunemix/data/float_buffer.h"
 #include "tunemix/data/query_index.h"
 
@@ -55,6 +56,9 @@ class Dataset {
   int max_label() const { return max_label_; }
   // How much each document counts in training, calibration and metrics; empty where all count 1.
   std::span<const float> weights() const { return weights_; }
+  // What its features are called; no part of the content.
+  const FeatureNames& feature_names() const { return feature_names_; }
+  Dataset named(FeatureNames names) &&;
   // Of the content: features, labels, queries, weights; not of the path or the format it was read from.
   const Hash128& fingerprint() const { return fingerprint_; }
 
@@ -71,6 +75,7 @@ class Dataset {
   NameTable names_;
   std::vector<uint32_t> source_rows_;
   std::vector<float> weights_;
+  FeatureNames feature_names_;
   int max_label_ = 0;
   Hash128 fingerprint_;
 };

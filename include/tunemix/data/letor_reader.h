@@ -27,7 +27,8 @@ struct LetorOptions {
 
 // Several files are one data set; `-` is standard input. `.gz` and `.zst` are read as they are; a
 // `FILE.query` beside a file without qids holds LightGBM's group sizes. Rows of a query that are not adjacent
-// are grouped stably, with one warning. Throws InputError "file:line: what, what was expected".
+// are grouped stably, with one warning. Comments `#1: name` before the first document name the features.
+// Throws InputError "file:line: what, what was expected".
 Dataset read_letor(std::span<const std::filesystem::path> files, const LetorOptions& options,
                    const Context& context);
 Dataset read_letor(const std::filesystem::path& file, const LetorOptions& options, const Context& context);
@@ -70,7 +71,8 @@ std::filesystem::path group_file_of(const std::filesystem::path& file);
 std::filesystem::path weight_file_of(const std::filesystem::path& file);
 std::vector<std::filesystem::path> possible_weight_files(const std::filesystem::path& file);
 
-// Writes the data set as LETOR text: features that are 0 are left out unless `dense`.
+// Writes the data set as LETOR text, the names of its features first: features that are 0 are left out unless
+// `dense`.
 void write_letor(const Dataset& data, const std::filesystem::path& file, bool dense = true);
 // Writes the weights of its documents, one a line.
 void write_weights(const Dataset& data, const std::filesystem::path& file);

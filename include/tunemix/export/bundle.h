@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,13 +16,30 @@
 
 namespace tunemix {
 
+// How good an ensemble was, or is expected to be, and by what that was found.
+struct Expectation {
+  std::string measure;  // "yahoo NDCG@10"; empty: nothing is known
+  std::string data;     // "the test data of fold 1"
+  double value = 0;
+  std::optional<double> error;  // standard error over queries; none of a single query
+
+  bool operator==(const Expectation&) const = default;
+};
+
 struct BundleInfo {
   std::string name;       // of the experiment
   std::string row;        // of its results: "ALL+EXP"
-  uint32_t fold = 0;      // from 1
+  uint32_t fold = 0;      // from 1; 0: trained on all the data of the experiment
   std::string key;        // of the mixture in the experiment's store
   uint64_t features = 0;  // of the data, before standardisation
   uint32_t labels = 0;
+  FeatureNames feature_names = {};           // may name none
+  std::vector<std::string> trained_on = {};  // files, or what stands for them
+  uint64_t queries = 0;                      // of the training data
+  uint64_t documents = 0;
+  Expectation expected = {};
+
+  bool operator==(const BundleInfo&) const = default;
 };
 
 // A model, and how the features that it reads are standardised.
@@ -42,7 +60,7 @@ using GivenScores = std::map<std::string, ScoreMatrix>;
 class Bundle {
  public:
   static constexpr const char* kKind = "bundle";
-  static constexpr uint32_t kVersion = 2;
+  static constexpr uint32_t kVersion = 3;
 
   // members: in the order of the mixture's members.
   Bundle(BundleInfo info, std::vector<BundleModel> models, std::vector<BundleMember> members,
@@ -56,7 +74,7 @@ class Bundle {
   // The members whose scores have to be given, by name.
   std::vector<std::string> external_scores() const;
   // One score a document. Throws InputError when the data has other features than the ensemble was trained
-  // on, or when scores that have to be given are missing or do not fit.
+  // on, by number or by name, or when scores that have to be given are missing or do not fit.
   std::vector<float> predict(const Dataset& data, const Context& context,
                              const GivenScores& given = {}) const;
 

@@ -102,6 +102,9 @@ struct TrainingRequest {
   Settings settings;               // every option
   std::vector<int64_t> lengths;    // of the points, ascending; empty where the learner has no length
   const Dataset* valid = nullptr;  // for early stopping; may be missing
+  // Where the learner takes them: real numbers, one for each document of data.all(), to learn instead of the
+  // grades. They are compared within queries only: adding a number to those of a query changes nothing.
+  std::span<const float> targets = {};
 };
 
 // What a list means where one value is expected: kGrid: one learner for each; kLength: rounds, where a list
@@ -133,6 +136,7 @@ struct LearnerEntry {
   bool one_column = false;  // scores have one column rather than K
   bool resumable = false;   // save_state and resume work
   WeightUse weights = WeightUse::kDocument;
+  bool takes_targets = false;  // TrainingRequest::targets are used where they are given
 
   std::vector<OptionInfo> options;
   // The value of an option as it is written in settings; throws InputError("...; expected ...").

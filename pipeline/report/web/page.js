@@ -343,7 +343,7 @@
         data: { values },
         mark: { type: 'bar', color: colour('family-1'), cornerRadiusEnd: 3 },
         encoding: {
-          x: { field: 'feature', type: 'nominal', sort: null, title: model.of > values.length ? `Feature (the first ${values.length} of ${model.of})` : 'Feature', axis: { labelAngle: 0, ticks: false, labelOverlap: 'greedy' }, scale: { paddingInner: 0.25 } },
+          x: { field: 'feature', type: 'nominal', sort: null, title: model.of > values.length ? `Feature (the first ${values.length} of ${model.of})` : 'Feature', axis: { labelAngle: values.some((v) => v.feature.length > 6) ? -45 : 0, labelLimit: 120, ticks: false, labelOverlap: 'greedy' }, scale: { paddingInner: 0.25 } },
           y: { field: 'use', type: 'quantitative', title: 'Share of splits', axis: { format: '~%', tickCount: 5, domain: false } },
           tooltip: [name('feature', 'Feature'), number('use', 'Share of splits', '.2%')],
         },

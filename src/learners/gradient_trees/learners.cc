@@ -40,8 +40,10 @@ LearnerEntry lambdamart_learner() {
 }
 
 LearnerEntry mart_learner() {
-  return entry_of(TreeObjective::kMart, "mart", "MART", "boosted regression trees on the grade",
-                  "Friedman, Greedy function approximation: a gradient boosting machine, 2001");
+  LearnerEntry entry = entry_of(TreeObjective::kMart, "mart", "MART", "boosted regression trees on the grade",
+                                "Friedman, Greedy function approximation: a gradient boosting machine, 2001");
+  entry.takes_targets = true;
+  return entry;
 }
 
 LearnerEntry yetirank_learner() {

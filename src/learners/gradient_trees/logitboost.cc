@@ -77,7 +77,8 @@ std::unique_ptr<Objective> make_logitboost(const TrainingData& data, const Conte
 }
 
 std::unique_ptr<Objective> make_objective(TreeObjective kind, const TreeOptions& options,
-                                          const TrainingData& data, const Context& context) {
+                                          const TrainingData& data, std::span<const float> targets,
+                                          const Context& context) {
   switch (kind) {
     case TreeObjective::kLambdaMart:
       return make_lambdamart(options, data, context);
@@ -85,6 +86,9 @@ std::unique_ptr<Objective> make_objective(TreeObjective kind, const TreeOptions&
       return make_yetirank(options, data, context);
     case TreeObjective::kLogitBoost:
       return make_logitboost(data, context);
+    case TreeObjective::kMart:
+      return targets.empty() ? make_grade_regression(data, context)
+                             : make_target_regression(data, targets, context);
     default:
       return make_grade_regression(data, context);
   }

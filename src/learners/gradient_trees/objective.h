@@ -30,7 +30,9 @@ class Objective {
   virtual std::vector<float> ranking(std::span<const std::vector<float>> scores) const { return scores[0]; }
 };
 
+// `targets`: of MART alone, as TrainingRequest has them.
 std::unique_ptr<Objective> make_objective(TreeObjective kind, const TreeOptions& options,
-                                          const TrainingData& data, const Context& context);
+                                          const TrainingData& data, std::span<const float> targets,
+                                          const Context& context);
 
 }  // namespace tunemix::trees

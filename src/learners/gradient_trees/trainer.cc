@@ -72,7 +72,7 @@ class TreeTrainer final : public Trainer {
     const bool drawn = options_.bandit != BanditKind::kNone;
     cuts_ = data_.cache().cuts(max_bins, context);
     bins_ = data_.cache().bins(max_bins, drawn ? BinLayout::kColumns : BinLayout::kPanels, context);
-    objective_ = make_objective(kind, options_, data_, context);
+    objective_ = make_objective(kind, options_, data_, request.targets, context);
     if (drawn)
       bandit_ =
           make_bandit({options_.bandit, options_.exploration, options_.bandit_rate,

@@ -1,0 +1,43 @@
+#include "pipeline/commands/bundle_data.h"
+
+#include <algorithm>
+
+#include "tunemix/core/text.h"
+#include "tunemix/data/letor_reader.h"
+#include "tunemix/metric/score_file.h"
+
+namespace tunemix {
+
+Dataset read_bundle_data(const std::vector<std::filesystem::path>& files, const BundleInfo& bundle,
+                         const Context& context) {
+  LetorOptions options;
+  options.unlabelled = true;
+  options.num_features = bundle.features;
+  options.max_feature_id = std::max(options.max_feature_id, options.num_features);
+  return read_letor(files, options, context);
+}
+
+GivenScores read_member_scores(const std::vector<std::string>& named, const Bundle& bundle,
+                               const Dataset& data) {
+  const std::vector<std::string> wanted = bundle.external_scores();
+  GivenScores given;
+  for (const std::string& text : named) {
+    const size_t equals = text.find('=');
+    if (equals == std::string::npos) throw_input("--member-scores {}: expected NAME=FILE", text);
+    const std::string name = text.substr(0, equals);
+    if (std::find(wanted.begin(), wanted.end(), name) == wanted.end())
+      throw_input("--member-scores {}: the bundle has no such member{}; it asks for: {}", text,
+                  did_you_mean(name, wanted), wanted.empty() ? "none" : join(wanted, ", "));
+    const std::filesystem::path files[] = {text.substr(equals + 1)};
+    given[name] = read_score_columns(files, data.documents(), data.source_rows());
+  }
+  for (const std::string& name : wanted)
+    if (!given.contains(name))
+      throw_input(
+          "the bundle mixes the scores '{}' from elsewhere; give those of these documents with "
+          "--member-scores {}=FILE",
+          name, name);
+  return given;
+}
+
+}  // namespace tunemix
