@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "tunemix/data/standardize.h"
+#include "tunemix/learn/label_groups.h"
 #include "tunemix/learn/learner.h"
 #include "tunemix/mix/mixer.h"
 
@@ -34,6 +36,13 @@ struct SyntheticConfig {
   int folds = 1;
 };
 
+// Numbers of features from 1: "15" or "1-10".
+struct FeatureRange {
+  size_t first = 0;
+  size_t last = 0;
+  bool operator==(const FeatureRange&) const = default;
+};
+
 struct DataConfig {
   std::string root;  // folder of the files; $NAME is taken from the environment
   std::vector<FoldFiles> folds;
@@ -43,6 +52,7 @@ struct DataConfig {
   int labels = 0;              // 0: one more than the largest label of a fold's training data
   std::vector<double> grades;  // empty: 2^l - 1
   int max_feature_id = 100000;
+  std::vector<FeatureRange> features;  // that learners see; empty: all
   bool allow_overlap = false;
   bool allow_new_features = false;
 };
@@ -54,7 +64,11 @@ struct LearnerSpec {
   std::vector<int64_t> lengths;  // of its points; empty where the learner has no length
   int bags = 1;
   Standardize standardize = Standardize::kNone;
-  bool own_standardize = false;   // another than the data's
+  bool own_standardize = false;       // another than the data's
+  std::optional<LabelGroups> labels;  // what it is taught instead of the labels
+  bool ordinal = false;               // K-1 problems "label above l" instead of K classes
+  int copies = 0;                     // of every training query, with documents left out
+  double leave_out = 0.2;
   std::string name;               // of scores from elsewhere: their family and row
   std::vector<FoldFiles> scores;  // their files, by fold
   std::string place;              // in the config: "file:line:column: learners.2"
@@ -65,6 +79,10 @@ struct LearnerSpec {
   // What makes a training run what it is, but for its length: the same for all that can go on from one
   // another.
   Settings identity() const;
+  // Of identity(), what is not an option of its learner but of every entry, where it is not the default.
+  Settings own_settings() const;
+  // Whether it is trained on other documents or labels than the fold's.
+  bool derives_data() const { return labels || ordinal || copies > 0; }
   std::vector<Point> points() const;
 };
 

@@ -135,8 +135,10 @@ void Experiment::run() {
 // Before anything is trained, so that nobody waits for numbers that mean nothing.
 void Experiment::check_data() {
   if (!data_is_there() && !selected(Stage::kData)) return;
-  for (size_t fold = 0; fold < plan_.fold_keys.size(); ++fold)
+  for (size_t fold = 0; fold < plan_.fold_keys.size(); ++fold) {
     expect_measurable(plan_.config, fold, fold_info(fold));
+    expect_known_parts(plan_.config, fold, fold_info(fold));
+  }
   if (warnings().empty()) return;
   if (!plan_.config.data.allow_overlap)
     throw_input(
@@ -206,8 +208,7 @@ std::shared_ptr<PreparedFold> Experiment::features(size_t fold, Standardize mode
   const std::lock_guard lock(data_mutex_);
   read_features(fold, context);
   std::shared_ptr<PreparedFold>& prepared = features_[mode];
-  if (prepared == nullptr)
-    prepared = std::make_shared<PreparedFold>(standardize_fold(*raw_features_, mode, context));
+  if (prepared == nullptr) prepared = prepare_fold(plan_.config, *raw_features_, mode, context);
   return prepared;
 }
 

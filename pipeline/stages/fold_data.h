@@ -9,6 +9,7 @@
 #include "tunemix/core/context.h"
 #include "tunemix/data/dataset.h"
 #include "tunemix/data/split.h"
+#include "tunemix/learn/composed_model.h"
 #include "tunemix/learn/training_data.h"
 
 namespace tunemix {
@@ -36,11 +37,13 @@ struct FoldFeatures {
   Dataset test;
 };
 
-// The features of a fold standardised as some learners want them, with the bins that these share.
+// The features of a fold as some learners want them, with the bins that these share.
 struct PreparedFold {
-  explicit PreparedFold(FoldFeatures features) : data(std::move(features)), bins(data.train) {}
+  PreparedFold(FoldFeatures features, std::optional<FeatureMap> feature_map)
+      : data(std::move(features)), bins(data.train), map(std::move(feature_map)) {}
   FoldFeatures data;
   BinCache bins;
+  std::optional<FeatureMap> map;  // what was done to them that a model has to repeat
 };
 
 // Adds the content of files to a hash; reads those that are not known.
@@ -57,7 +60,13 @@ FoldFeatures read_fold(const Config& config, size_t fold, const ArtifactStore& s
 // Whether this is what describe_fold says of these features.
 bool describes(const FoldInfo& info, const FoldFeatures& features);
 FoldInfo describe_fold(const Config& config, const FoldFeatures& features, const Context& context);
-FoldFeatures standardize_fold(FoldFeatures features, Standardize mode, const Context& context);
+// Standardised, of the features that the config names.
+std::shared_ptr<PreparedFold> prepare_fold(const Config& config, const FoldFeatures& features,
+                                           Standardize mode, const Context& context);
+// How a bundle standardises features for a model: what is not done by the model itself.
+Standardize bundle_standardize(Standardize mode);
+// Throws InputError where the config names a feature that the fold does not have, or groups other labels.
+void expect_known_parts(const Config& config, size_t fold, const FoldInfo& info);
 std::vector<std::filesystem::path> paths_of(const Config& config, const std::vector<std::string>& files);
 
 std::vector<uint8_t> save_fold_info(const FoldInfo& info);

@@ -44,6 +44,8 @@ void with_labels(size_t labels, Body body) {
 // The initial weight of a document of each label; half of it is on the pair with its own label, the rest
 // spread over the others (spec, section 2).
 std::vector<double> document_weights(std::span<const int32_t> labels, size_t num_labels, InitialWeights kind);
+// Of the weight of a document of label `own`, the share that is on the pair with label l.
+double pair_share(size_t own, size_t l, size_t num_labels, InitialWeights kind);
 
 class WeightTable {
  public:
