@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "tunemix/data/standardize.h"
+#include "tunemix/learn/label_groups.h"
 #include "tunemix/learn/learner.h"
 #include "tunemix/mix/mixer.h"
 
@@ -50,6 +52,13 @@ struct SourceConfig {
   std::vector<std::pair<size_t, size_t>> feature_pairs() const;
 };
 
+// Numbers of features from 1: "15" or "1-10".
+struct FeatureRange {
+  size_t first = 0;
+  size_t last = 0;
+  bool operator==(const FeatureRange&) const = default;
+};
+
 struct DataConfig {
   std::string root;  // folder of the files; $NAME is taken from the environment
   std::vector<FoldFiles> folds;
@@ -61,6 +70,7 @@ struct DataConfig {
   std::vector<double> grades;  // empty: 2^l - 1
   int max_feature_id = 100000;
   std::string feature_names;  // file of the features' names, from root; empty: as the data's head says
+  std::vector<FeatureRange> features;  // that learners see; empty: all
   bool allow_overlap = false;
   bool allow_new_features = false;
 
@@ -77,9 +87,13 @@ struct LearnerSpec {
   Standardize standardize = Standardize::kNone;
   bool own_standardize = false;         // another than the data's
   SourceUse source = SourceUse::kNone;  // never kBoth
-  std::string name;                     // of scores from elsewhere: their family and row
-  std::vector<FoldFiles> scores;        // their files, by fold
-  std::string place;                    // in the config: "file:line:column: learners.2"
+  std::optional<LabelGroups> labels;    // what it is taught instead of the labels
+  bool ordinal = false;                 // K-1 problems "label above l" instead of K classes
+  int copies = 0;                       // of every training query, with documents left out
+  double leave_out = 0.2;
+  std::string name;               // of scores from elsewhere: their family and row
+  std::vector<FoldFiles> scores;  // their files, by fold
+  std::string place;              // in the config: "file:line:column: learners.2"
 
   std::string family() const;
   std::string row() const;    // prefix of the family's rows in the results
@@ -87,6 +101,10 @@ struct LearnerSpec {
   // What makes a training run what it is, but for its length: the same for all that can go on from one
   // another.
   Settings identity() const;
+  // Of identity(), what is not an option of its learner but of every entry, where it is not the default.
+  Settings own_settings() const;
+  // Whether it is trained on other documents or labels than the fold's.
+  bool derives_data() const { return labels || ordinal || copies > 0; }
   std::vector<Point> points() const;
 };
 

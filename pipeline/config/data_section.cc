@@ -153,6 +153,7 @@ void read_data(const YamlSection& section, const YamlSection& recipe, DataConfig
   if (section.has("root")) {
     data_table().set(data, "root", section.text("root"));
     data.root = expand_environment(section, "root", data.root);
+    // Empty in the resolved config of a run that named no folder.
     if (!data.root.empty()) data.root = std::filesystem::absolute(data.root).lexically_normal().string();
   }
   for (const auto& entry : data_table().entries()) {

@@ -137,7 +137,7 @@ void expect_source(const YamlSection& section, const CommonLearnerOptions& commo
   if (external) section.fail("source", "is of learners that are trained; scores from files are given");
   if (data.source.files.empty())
     section.fail("source", fmt::format("is {}, and there is no data.source", to_string(common.source)));
-  if (common.standardize == Standardize::kNone || common.standardize == Standardize::kAppend)
+  if (common.standardize != Standardize::kReplace)
     section.fail("standardize",
                  fmt::format("is {}, and data.source may have another scale; set data.standardize: replace",
                              to_string(common.standardize)));
@@ -145,10 +145,73 @@ void expect_source(const YamlSection& section, const CommonLearnerOptions& commo
 
 std::string point_key(const LearnerSpec& spec, const Point& point) {
   std::string key = spec.learner->type + "/" + spec.name;
-  for (const auto& [name, value] : spec.identity())
-    if (name == "standardize" || name == "source" || spec.learner->option(name).role == OptionRole::kGrid)
-      key += fmt::format("/{}={}", name, value);
+  for (const auto& [name, value] : spec.settings)
+    if (spec.learner->option(name).role == OptionRole::kGrid) key += fmt::format("/{}={}", name, value);
+  for (const auto& [name, value] : spec.own_settings()) key += fmt::format("/{}={}", name, value);
   return key + "/" + point.name();
+}
+
+// `[[0], [1, 2]]` as text; anything but lists and words is left to the reader of groupings to refuse.
+std::string node_text(const YAML::Node& node) {
+  if (!node.IsSequence()) return node.IsScalar() ? node.Scalar() : "?";
+  std::vector<std::string> items;
+  for (const auto& item : node) items.push_back(node_text(item));
+  return "[" + join(items, ", ") + "]";
+}
+
+int depth_of(const YAML::Node& node) {
+  if (!node.IsSequence()) return 0;
+  int deepest = 0;
+  for (const auto& item : node) deepest = std::max(deepest, depth_of(item));
+  return 1 + deepest;
+}
+
+// The groupings of `labels`: none, one, or a grid of them.
+std::vector<std::optional<LabelGroups>> read_groupings(const YamlSection& section, ResolvedLog& log) {
+  if (!section.has("labels")) {
+    log.add(section.path_of("labels"), "[]", "default");
+    return {std::nullopt};
+  }
+  const YAML::Node node = section.child("labels");
+  std::vector<YAML::Node> values;
+  if (depth_of(node) > 2)
+    for (const auto& item : node) values.push_back(item);
+  else
+    values.push_back(node);
+  std::vector<std::optional<LabelGroups>> groupings;
+  std::vector<std::string> texts;
+  for (const YAML::Node& value : values) {
+    texts.push_back(node_text(value));
+    if (texts.back() == "[]") {
+      groupings.emplace_back();
+      continue;
+    }
+    try {
+      groupings.emplace_back(LabelGroups::parse(texts.back()));
+    } catch (const InputError& error) {
+      section.fail("labels", error.what());
+    }
+    texts.back() = groupings.back()->text();
+  }
+  log.add(section.path_of("labels"), texts.size() == 1 ? texts[0] : "[" + join(texts, ", ") + "]",
+          section.origin("labels"));
+  return groupings;
+}
+
+std::vector<bool> read_classes(const YamlSection& section, ResolvedLog& log) {
+  const std::vector<std::string> words =
+      section.has("classes") ? section.items("classes") : std::vector<std::string>{"multi"};
+  std::vector<bool> ordinal;
+  for (const std::string& word : words) {
+    if (word != "multi" && word != "ordinal")
+      section.fail("classes", fmt::format("is '{}'; expected multi or ordinal{}", word,
+                                          did_you_mean(word, std::vector<std::string>{"multi", "ordinal"})));
+    ordinal.push_back(word == "ordinal");
+  }
+  if (ordinal.empty()) section.fail("classes", "expected multi, ordinal or both");
+  log.add(section.path_of("classes"), words.size() == 1 ? words[0] : "[" + join(words, ", ") + "]",
+          section.origin("classes"));
+  return ordinal;
 }
 
 }  // namespace
@@ -166,7 +229,8 @@ void read_learner(const YamlSection& section, const DataConfig& data, std::vecto
 
   const bool has_length = learner->length_option() != nullptr;
   std::vector<std::string> keys = {"type"};
-  keys = keys + common_learner_table(has_length).names();
+  keys = keys + common_learner_table(*learner).names();
+  for (const GridKey& key : common_grid_keys(*learner)) keys.emplace_back(key.name);
   for (const OptionInfo& option : learner->options) keys.push_back(option.name);
   if (learner->external) keys = keys + std::vector<std::string>{"name", "files"};
   section.expect_keys(keys);
@@ -177,32 +241,44 @@ void read_learner(const YamlSection& section, const DataConfig& data, std::vecto
   CommonLearnerOptions common;
   common.standardize = data.standardize;
   if (!data.source.files.empty() && !learner->external) common.source = data.source.use;
-  for (const auto& entry : common_learner_table(has_length).entries()) {
+  for (const auto& entry : common_learner_table(*learner).entries()) {
     if (section.has(entry.name)) section.set(entry, common);
-    if (entry.name != "checkpoints")
-      log.add(section.path_of(entry.name), entry.get(common), section.origin(entry.name));
+    const bool silent = entry.name == "checkpoints" || (entry.name == "leave_out" && common.copies == 0);
+    if (!silent) log.add(section.path_of(entry.name), entry.get(common), section.origin(entry.name));
   }
   base.bags = common.bags;
   base.standardize = common.standardize;
   base.own_standardize = common.standardize != data.standardize;
   expect_source(section, common, data, learner->external != nullptr);
+  base.copies = common.copies;
+  base.leave_out = common.leave_out;
+  if (section.has("leave_out") && base.copies == 0)
+    section.fail("leave_out", "says nothing without copies; set 'copies' to 1 or more");
   if (learner->external) {
     base.name = read_score_name(section, learners, log);
     base.scores = read_score_files(section, data, log);
   }
   if (has_length) base.lengths = read_lengths(section, *learner, common.checkpoints, log);
-  for (Settings& settings : expand_grid(section, *learner, log)) {
-    LearnerSpec spec = base;
-    spec.settings = std::move(settings);
-    if (has_length)
-      for (auto& [key, value] : spec.settings)
-        if (key == learner->length_option()->name) value = fmt::format("{}", spec.lengths.back());
-    spec.source = common.source == SourceUse::kBoth ? SourceUse::kNone : common.source;
-    learners.push_back(spec);
-    if (common.source != SourceUse::kBoth) continue;
-    spec.source = SourceUse::kOnly;
-    learners.push_back(std::move(spec));
-  }
+  std::vector<std::optional<LabelGroups>> groupings = {std::nullopt};
+  std::vector<bool> classes = {false};
+  if (!learner->external) groupings = read_groupings(section, log);
+  if (!learner->external && !learner->one_column) classes = read_classes(section, log);
+  for (const Settings& settings : expand_grid(section, *learner, log))
+    for (const std::optional<LabelGroups>& labels : groupings)
+      for (const bool ordinal : classes) {
+        LearnerSpec spec = base;
+        spec.settings = settings;
+        spec.labels = labels;
+        spec.ordinal = ordinal;
+        if (has_length)
+          for (auto& [key, value] : spec.settings)
+            if (key == learner->length_option()->name) value = fmt::format("{}", spec.lengths.back());
+        spec.source = common.source == SourceUse::kBoth ? SourceUse::kNone : common.source;
+        learners.push_back(spec);
+        if (common.source != SourceUse::kBoth) continue;
+        spec.source = SourceUse::kOnly;
+        learners.push_back(std::move(spec));
+      }
 }
 
 void expect_distinct(const std::vector<LearnerSpec>& learners) {
@@ -234,8 +310,20 @@ std::string LearnerSpec::row() const {
 
 std::string LearnerSpec::title() const {
   std::string result = name.empty() ? learner->title(settings) : name;
-  if (own_standardize) result += fmt::format(" standardize={}", to_string(standardize));
-  if (source != SourceUse::kNone) result += fmt::format(" source={}", to_string(source));
+  for (const auto& [key, value] : own_settings()) result += fmt::format(" {}={}", key, value);
+  return result;
+}
+
+Settings LearnerSpec::own_settings() const {
+  Settings result;
+  if (own_standardize) result.emplace_back("standardize", to_string(standardize));
+  if (source != SourceUse::kNone) result.emplace_back("source", to_string(source));
+  if (labels) result.emplace_back("labels", labels->text());
+  if (ordinal) result.emplace_back("classes", "ordinal");
+  if (copies > 0) {
+    result.emplace_back("copies", fmt::format("{}", copies));
+    result.emplace_back("leave_out", fmt::format("{}", leave_out));
+  }
   return result;
 }
 
@@ -243,8 +331,7 @@ Settings LearnerSpec::identity() const {
   Settings result;
   for (const auto& setting : settings)
     if (learner->option(setting.first).role != OptionRole::kLength) result.push_back(setting);
-  if (own_standardize) result.emplace_back("standardize", to_string(standardize));
-  if (source != SourceUse::kNone) result.emplace_back("source", to_string(source));
+  for (auto& setting : own_settings()) result.push_back(std::move(setting));
   return result;
 }
 

@@ -38,7 +38,9 @@ void add_learner(std::string& out, const LearnerEntry& learner) {
                                  : "";
   const std::string row = learner.row.empty() ? "" : fmt::format(" Rows `{}+...`.", learner.row);
   add_title(out, "learners[]: type: " + learner.type, learner.doc + citation + row + weight);
-  add_keys(out, common_learner_table(learner.length_option() != nullptr));
+  add_keys(out, common_learner_table(learner));
+  for (const GridKey& key : common_grid_keys(learner))
+    add_key(out, key.name, key.default_value, key.expected, key.doc);
   if (learner.external) {
     add_key(out, "name", "", "letters, digits, '.', '_' and '-'", "Name of the family and of its rows");
     add_key(out, "files", "", "{train: FILES, valid: FILES, test: FILES}, a list of them for several folds",

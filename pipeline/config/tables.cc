@@ -1,12 +1,19 @@
 #include "pipeline/config/tables.h"
 
+#include <algorithm>
+#include <charconv>
+
+#include "tunemix/core/text.h"
 #include "tunemix/metric/selection.h"
 
 namespace tunemix {
 namespace {
 
 std::vector<std::pair<std::string, Standardize>> standardize_words() {
-  return {{"none", Standardize::kNone}, {"append", Standardize::kAppend}, {"replace", Standardize::kReplace}};
+  return {{"none", Standardize::kNone},
+          {"append", Standardize::kAppend},
+          {"replace", Standardize::kReplace},
+          {"cdf", Standardize::kCdf}};
 }
 
 std::vector<std::pair<std::string, SourceUse>> source_words() {
@@ -22,6 +29,43 @@ void words_choice(OptionTable<Struct>& table, const std::string& name, std::stri
   std::vector<std::pair<std::string, std::string>> values;
   for (const std::string& word : words) values.emplace_back(word, word);
   table.choice(name, member, std::move(values), doc);
+}
+
+void set_features(DataConfig& data, std::string_view text) {
+  const auto refuse = [&](std::string_view what) { throw_input("features is '{}'; {}", text, what); };
+  data.features.clear();
+  if (text == "all") return;
+  const std::string_view inside =
+      text.starts_with('[') && text.ends_with(']') ? text.substr(1, text.size() - 2) : text;
+  for (const std::string& part : split(inside, ',')) {
+    const size_t begin = part.find_first_not_of(' ');
+    if (begin == std::string::npos) continue;
+    const std::string item = part.substr(begin, part.find_last_not_of(' ') - begin + 1);
+    FeatureRange range;
+    const char* end = item.data() + item.size();
+    auto read = std::from_chars(item.data(), end, range.first);
+    range.last = range.first;
+    if (read.ec == std::errc() && read.ptr != end && *read.ptr == '-')
+      read = std::from_chars(read.ptr + 1, end, range.last);
+    if (read.ec != std::errc() || read.ptr != end || range.first < 1 || range.last < range.first)
+      refuse(fmt::format("'{}' is neither a number from 1 nor a range such as 1-10", item));
+    data.features.push_back(range);
+  }
+  if (data.features.empty()) refuse("it names no feature; name one or more, or leave the key away for all");
+  std::sort(data.features.begin(), data.features.end(),
+            [](const FeatureRange& a, const FeatureRange& b) { return a.first < b.first; });
+  for (size_t i = 1; i < data.features.size(); ++i)
+    if (data.features[i].first <= data.features[i - 1].last)
+      refuse(fmt::format("feature {} is named twice", data.features[i].first));
+}
+
+std::string get_features(const DataConfig& data) {
+  if (data.features.empty()) return "all";
+  std::vector<std::string> items;
+  for (const FeatureRange& range : data.features)
+    items.push_back(range.first == range.last ? fmt::format("{}", range.first)
+                                              : fmt::format("{}-{}", range.first, range.last));
+  return "[" + join(items, ", ") + "]";
 }
 
 }  // namespace
@@ -44,7 +88,8 @@ const OptionTable<DataConfig>& data_table() {
            "Folder of the files, from the current folder; $NAME and ${NAME} are taken from the environment");
     t.choice(
         "standardize", &DataConfig::standardize, standardize_words(),
-        "Standardise features within each query: leave them, add the standardised ones, or replace by them");
+        "What becomes of features: left as they are; standardised within each query, beside the others or in "
+        "their place; or cdf, the share of the training documents with a smaller value");
     t.number("labels", &DataConfig::labels, 0, 32,
              "Number of labels K; 0: one more than the largest label of a fold's training data");
     t.numbers("grades", &DataConfig::grades, 0, 1e9, "Grade of each label, non-decreasing; []: 2^label - 1");
@@ -53,6 +98,8 @@ const OptionTable<DataConfig>& data_table() {
     t.text("feature_names", &DataConfig::feature_names, "a file",
            "File of the features' names, from `root`: one a line, or lines `NUMBER name`; empty: those of "
            "`#NUMBER: name` lines at the head of the training data");
+    t.custom("features", "all, or a list of numbers and ranges such as [1-10, 15]", set_features,
+             get_features, "The features that learners see, by number from 1");
     t.flag("allow_overlap", &DataConfig::allow_overlap,
            "Run although splits of a fold share queries, or two folds their test data; the results say so");
     t.flag("allow_new_features", &DataConfig::allow_new_features,
@@ -226,25 +273,44 @@ const OptionTable<SlurmConfig>& slurm_table() {
   return table;
 }
 
-const OptionTable<CommonLearnerOptions>& common_learner_table(bool with_length) {
+const OptionTable<CommonLearnerOptions>& common_learner_table(const LearnerEntry& learner) {
   using O = CommonLearnerOptions;
-  const auto make = [](bool length) {
+  const auto make = [](bool length, bool trained) {
     OptionTable<O> t;
     t.number(
         "bags", &O::bags, 1, 1000,
         "Trained this often, each time on another random train/calibration split and seed; all are members");
     t.choice("standardize", &O::standardize, standardize_words(),
              "Overrides data.standardize for this learner (default: as there)");
-    t.choice("source", &O::source, source_words(),
-             "Overrides data.source.use for this learner (default: as there; none without a data.source)");
+    if (trained) {
+      t.choice("source", &O::source, source_words(),
+               "Overrides data.source.use for this learner (default: as there; none without a data.source)");
+      t.number("copies", &O::copies, 0, 100,
+               "So many copies of every training query, with documents left out, are trained on beside it");
+      t.number("leave_out", &O::leave_out, 0.01, 0.99, "Chance of a document to be left out of such a copy");
+    }
     if (length)
       t.numbers("checkpoints", &O::checkpoints, 1, 1e7,
                 "Numbers of rounds whose models are calibrated; []: 10, 20, 50, 100, ... and the last");
     return t;
   };
-  static const OptionTable<O> without = make(false);
-  static const OptionTable<O> with = make(true);
-  return with_length ? with : without;
+  static const OptionTable<O> external = make(false, false);
+  static const OptionTable<O> without = make(false, true);
+  static const OptionTable<O> with = make(true, true);
+  if (learner.external) return external;
+  return learner.length_option() != nullptr ? with : without;
+}
+
+std::vector<GridKey> common_grid_keys(const LearnerEntry& learner) {
+  std::vector<GridKey> keys;
+  if (learner.external) return keys;
+  keys.push_back({"labels", "[]", "groups of labels such as [[0], [1, 2]], or a list of such groupings",
+                  "Labels that it is taught as one; [] keeps them apart, and a list of groupings is a grid"});
+  if (!learner.one_column)
+    keys.push_back({"classes", "multi", "one of: multi, ordinal, or a list of them",
+                    "multi: each label is a class; ordinal: K-1 problems 'label above l', whose chances, "
+                    "fitted on the calibration split, make the class probabilities"});
+  return keys;
 }
 
 }  // namespace tunemix

@@ -32,8 +32,18 @@ struct CommonLearnerOptions {
   int bags = 1;
   Standardize standardize = Standardize::kNone;
   SourceUse source = SourceUse::kNone;
+  int copies = 0;
+  double leave_out = 0.2;
   std::vector<double> checkpoints;  // of learners that have a length
 };
-const OptionTable<CommonLearnerOptions>& common_learner_table(bool with_length);
+const OptionTable<CommonLearnerOptions>& common_learner_table(const LearnerEntry& learner);
+// A key of learners that are trained whose values are lists themselves, or whose list is a grid.
+struct GridKey {
+  const char* name;
+  const char* default_value;
+  const char* expected;
+  const char* doc;
+};
+std::vector<GridKey> common_grid_keys(const LearnerEntry& learner);
 
 }  // namespace tunemix

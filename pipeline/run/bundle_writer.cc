@@ -110,7 +110,8 @@ void write_bundle(const std::filesystem::path& file, BundleInfo info, const Plan
     if (needed.back() >= whole.model->points().size())
       throw MissingModel(*jobs[job], "it has too few points");
     model_of_job[job] = static_cast<uint32_t>(models.size());
-    models.push_back({{whole.learner, whole.model->keep(needed)}, plan.learner(*jobs[job]).standardize});
+    models.push_back({{whole.learner, whole.model->keep(needed)},
+                      bundle_standardize(plan.learner(*jobs[job]).standardize)});
   }
   std::vector<BundleMember> bundle_members;
   for (const MemberRef& ref : row.sources) {

@@ -64,8 +64,8 @@ std::optional<Stage> stage_of_key(const std::string& key) {
   if (key == "name" || key.starts_with("engine.") || key == "data.root" || key == "data.allow_overlap" ||
       key == "data.feature_names" || key.starts_with("data.folds."))
     return std::nullopt;
-  if (key == "data.standardize" || key.starts_with("data.calibration.") || key == "seed" ||
-      key.starts_with("learners."))
+  if (key == "data.standardize" || key == "data.features" || key.starts_with("data.calibration.") ||
+      key == "seed" || key.starts_with("learners."))
     return Stage::kTrain;
   if (key == "data.grades") return Stage::kCalibrate;
   if (key.starts_with("data.")) return Stage::kData;

@@ -109,6 +109,7 @@ void Experiment::run() {
     run_data();
     choose_learners();
   }
+  if (options_.final_model) expect_final_possible(plan_.config);
   const std::string id = plan_.evaluation_key.hex();
   read_final_artifacts();
   const std::optional<fs::path> aside = set_aside_other_config(name_directory(), id);
@@ -137,9 +138,11 @@ void Experiment::run() {
 // Before anything is trained, so that nobody waits for numbers that mean nothing.
 void Experiment::check_data() {
   if (!data_is_there() && !selected(Stage::kData)) return;
-  for (size_t fold = 0; fold < plan_.fold_keys.size(); ++fold)
+  for (size_t fold = 0; fold < plan_.fold_keys.size(); ++fold) {
     expect_measurable(plan_.config, fold, fold_info(fold));
-  for (size_t fold = 0; fold < plan_.fold_keys.size(); ++fold) feature_names(fold);
+    expect_known_parts(plan_.config, fold, fold_info(fold));
+    feature_names(fold);
+  }
   if (warnings().empty()) return;
   if (!plan_.config.data.allow_overlap)
     throw_input(
@@ -211,8 +214,7 @@ std::shared_ptr<PreparedFold> Experiment::features(size_t fold, const LearnerSpe
   read_features(fold, context);
   std::shared_ptr<PreparedFold>& prepared = features_[{learner.standardize, learner.source}];
   if (prepared == nullptr)
-    prepared = std::make_shared<PreparedFold>(standardize_fold(*raw_features_, learner.standardize, context),
-                                              learner.source, plan_.config.data.source.weight);
+    prepared = prepare_fold(plan_.config, *raw_features_, learner.standardize, learner.source, context);
   return prepared;
 }
 

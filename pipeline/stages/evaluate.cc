@@ -319,8 +319,8 @@ std::string results_table(const Json& results, bool markdown) {
       out += fmt::format("| {0}{1}{0} | {0}{2:.4f}{0} | {3} | {4} | {5} |\n", chosen ? "**" : "", name, ndcg,
                          error, err, folds);
     else
-      out += fmt::format("{} {:<{}}{:>{}.4f}{:>12}{:>{}}   {}\n", chosen ? "*" : " ", name, name_width, ndcg, width,
-                         error, err, err_width(err_header), folds);
+      out += fmt::format("{} {:<{}}{:>{}.4f}{:>12}{:>{}}   {}\n", chosen ? "*" : " ", name, name_width, ndcg,
+                         width, error, err, err_width(err_header), folds);
   }
   if (results.contains("metric")) {
     const std::string metric = results["metric"].get<std::string>();

@@ -88,7 +88,7 @@ ScoredModel train_final(const Plan& plan, const FinalJob& job, const AllDataInfo
   }
   // What is held out for calibration also says when to stop.
   const TrainingRequest request{training, settings, lengths, &held_out};
-  const std::unique_ptr<Model> model = train_model(learner, request, job, store, context);
+  const std::unique_ptr<Model> model = train_model(learner, request, job, &store, context);
   std::vector<size_t> numbers;
   for (const FinalJob::Wanted& wanted : job.wanted) numbers.push_back(number_of(model->points(), wanted.at));
   ScoredModel result;
@@ -98,6 +98,22 @@ ScoredModel train_final(const Plan& plan, const FinalJob& job, const AllDataInfo
 }
 
 }  // namespace
+
+void expect_final_possible(const Config& config) {
+  if (!config.data.features.empty())
+    throw_input("data.features chooses features, which fit does not do; leave the others out of the files");
+  for (const LearnerSpec& spec : config.learners) {
+    const char* key = spec.standardize == Standardize::kCdf ? "standardize: cdf"
+                      : spec.source != SourceUse::kNone     ? "source"
+                      : spec.labels                         ? "labels"
+                      : spec.ordinal                        ? "classes: ordinal"
+                      : spec.copies > 0                     ? "copies"
+                                                            : nullptr;
+    if (key != nullptr)
+      throw_input("{} has {}, which is for experiments: fit does not train it on all the data; leave it out",
+                  spec.place, key);
+  }
+}
 
 Hash128 choice_key(const Plan& plan) {
   Hasher hasher;

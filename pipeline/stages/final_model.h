@@ -35,6 +35,8 @@ struct FinalChoice {
   std::vector<ChosenMember> members;  // by learner, point and calibration; their weights sum to 1
 };
 
+// Throws InputError where a learner is trained in a way that `fit` does not know.
+void expect_final_possible(const Config& config);
 Hash128 choice_key(const Plan& plan);
 // The c and T of the best mean quality over the folds; ties go to the smaller c, then to the smaller T.
 GridPoint best_of_folds(const std::vector<const MixRow*>& rows);

@@ -10,6 +10,7 @@
 #include "pipeline/stages/data_checks.h"
 #include "pipeline/stages/source_data.h"
 #include "tunemix/core/files.h"
+#include "tunemix/data/derived.h"
 #include "tunemix/data/letor_reader.h"
 #include "tunemix/data/synthetic.h"
 #include "tunemix/metric/selection.h"
@@ -256,13 +257,15 @@ FoldFeatures read_fold(const Config& config, size_t fold, const ArtifactStore& s
   return store.read_as_planned(files, [&] { return read_files(config, fold, context); });
 }
 
-PreparedFold::PreparedFold(FoldFeatures features, SourceUse source_use, double source_weight)
+PreparedFold::PreparedFold(FoldFeatures features, SourceUse source_use, double source_weight,
+                           std::optional<FeatureMap> feature_map)
     : data(std::move(features)),
       use(source_use),
       training(use == SourceUse::kJoint  ? std::optional(joined(data.train, *data.source, source_weight))
                : use == SourceUse::kOnly ? std::move(data.source)
                                          : std::nullopt),
-      bins(training ? *training : data.train) {
+      bins(training_data()),
+      map(std::move(feature_map)) {
   require(use != SourceUse::kBoth, "a learner trains once");
   data.source.reset();
 }
@@ -295,12 +298,51 @@ FoldInfo describe_fold(const Config& config, const FoldFeatures& features, const
   return info;
 }
 
-FoldFeatures standardize_fold(FoldFeatures features, Standardize mode, const Context& context) {
-  if (mode == Standardize::kNone) return features;
-  if (features.source) features.source = standardize(std::move(*features.source), mode, context);
-  return {standardize(std::move(features.train), mode, context),
-          standardize(std::move(features.valid), mode, context),
-          standardize(std::move(features.test), mode, context), std::move(features.source)};
+Standardize bundle_standardize(Standardize mode) {
+  return mode == Standardize::kCdf ? Standardize::kNone : mode;
+}
+
+void expect_known_parts(const Config& config, size_t fold, const FoldInfo& info) {
+  for (const FeatureRange& range : config.data.features)
+    if (range.last > info.features)
+      throw_input("data.features names feature {}, and the data of fold {} has features 1 to {}", range.last,
+                  fold + 1, info.features);
+  for (const LearnerSpec& spec : config.learners)
+    if (spec.labels && spec.labels->labels() != static_cast<size_t>(info.labels))
+      throw_input("{}: labels groups the labels 0 to {}, and the data of fold {} has labels 0 to {}",
+                  spec.place, spec.labels->labels() - 1, fold + 1, info.labels - 1);
+}
+
+std::shared_ptr<PreparedFold> prepare_fold(const Config& config, const FoldFeatures& features,
+                                           Standardize mode, SourceUse source, const Context& context) {
+  const Standardize within_query = bundle_standardize(mode);
+  const auto each = [](const FoldFeatures& fold, const auto& change) {
+    FoldFeatures changed{change(fold.train), change(fold.valid), change(fold.test)};
+    if (fold.source) changed.source = change(*fold.source);
+    return changed;
+  };
+  FoldFeatures data =
+      each(features, [&](const Dataset& split) { return standardize(split, within_query, context); });
+  if (config.data.features.empty() && mode != Standardize::kCdf)
+    return std::make_shared<PreparedFold>(std::move(data), source, config.data.source.weight, std::nullopt);
+
+  FeatureMap map;
+  map.inputs = data.train.features();
+  const size_t width = features.train.features();
+  for (size_t first = 0; first < map.inputs; first += width) {
+    for (const FeatureRange& range : config.data.features)
+      for (size_t id = range.first; id <= range.last; ++id)
+        map.columns.push_back(static_cast<uint32_t>(first + id - 1));
+    for (size_t j = 0; config.data.features.empty() && j < width; ++j)
+      map.columns.push_back(static_cast<uint32_t>(first + j));
+  }
+  if (map.columns.size() < map.inputs)
+    data = each(data, [&](const Dataset& split) { return select_features(split, map.columns, context); });
+  if (mode == Standardize::kCdf) {
+    map.cdf = FeatureCdf::fit(data.train, context);
+    data = each(data, [&](const Dataset& split) { return map.cdf->apply(split, context); });
+  }
+  return std::make_shared<PreparedFold>(std::move(data), source, config.data.source.weight, std::move(map));
 }
 
 std::vector<uint8_t> save_fold_info(const FoldInfo& info) {

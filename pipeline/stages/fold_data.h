@@ -11,6 +11,7 @@
 #include "tunemix/core/context.h"
 #include "tunemix/data/dataset.h"
 #include "tunemix/data/split.h"
+#include "tunemix/learn/composed_model.h"
 #include "tunemix/learn/training_data.h"
 
 namespace tunemix {
@@ -44,14 +45,17 @@ struct FoldFeatures {
 // The features of a fold standardised as some learners want them, and what these train on, with the bins that
 // they share.
 struct PreparedFold {
-  PreparedFold(FoldFeatures features, SourceUse source_use, double source_weight);
-  // The numbers of the queries to train on in the data of `bins`, for a bag of the fold's own.
+  PreparedFold(FoldFeatures features, SourceUse source_use, double source_weight,
+               std::optional<FeatureMap> feature_map);
+  const Dataset& training_data() const { return training ? *training : data.train; }
+  // The numbers of the queries to train on in training_data(), for a bag of the fold's own.
   std::vector<size_t> training_queries(std::span<const size_t> own) const;
 
   FoldFeatures data;  // without the source
   SourceUse use;
   std::optional<Dataset> training;  // where it is not the fold's own
   BinCache bins;
+  std::optional<FeatureMap> map;  // what was done to them that a model has to repeat
 };
 
 // Adds the content of files to a hash; reads those that are not known.
@@ -68,9 +72,15 @@ FoldFeatures read_fold(const Config& config, size_t fold, const ArtifactStore& s
 // Whether this is what describe_fold says of these features.
 bool describes(const FoldInfo& info, const FoldFeatures& features);
 FoldInfo describe_fold(const Config& config, const FoldFeatures& features, const Context& context);
-FoldFeatures standardize_fold(FoldFeatures features, Standardize mode, const Context& context);
 // The names of the features: of the config's file, or of the data.
 FeatureNames fold_feature_names(const Config& config, const FoldInfo& info);
+// Standardised, of the features that the config names.
+std::shared_ptr<PreparedFold> prepare_fold(const Config& config, const FoldFeatures& features,
+                                           Standardize mode, SourceUse source, const Context& context);
+// How a bundle standardises features for a model: what is not done by the model itself.
+Standardize bundle_standardize(Standardize mode);
+// Throws InputError where the config names a feature that the fold does not have, or groups other labels.
+void expect_known_parts(const Config& config, size_t fold, const FoldInfo& info);
 std::vector<std::filesystem::path> paths_of(const Config& config, const std::vector<std::string>& files);
 
 std::vector<uint8_t> save_fold_info(const FoldInfo& info);

@@ -26,6 +26,8 @@ Hash128 training_key(const Config& config, const Hash128& fold_key, const Hash12
   hasher.text("training").number(kTrainingVersion);
   add(hasher, fold_key);
   hasher.text(to_string(spec.standardize)).text(fmt::format("{}", config.data.calibration_fraction));
+  for (const FeatureRange& range : config.data.features)
+    hasher.text("features").number(range.first).number(range.last);
   hasher.number(config.seed).number(fold).number(static_cast<uint64_t>(bag));
   hasher.text(spec.learner->type).number(spec.learner->version);
   for (const auto& [key, value] : spec.identity()) hasher.text(key).text(value);

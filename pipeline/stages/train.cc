@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "tunemix/data/derived.h"
+#include "tunemix/learn/composed_model.h"
 #include "tunemix/metric/score_file.h"
 
 namespace tunemix {
@@ -13,6 +15,14 @@ namespace {
 constexpr double kSecondsBetweenStates = 10;
 // Features whose shares over time are kept for the report.
 constexpr size_t kShownFeatures = 12;
+// Log-odds of what training always or never saw.
+constexpr double kCertain = 7;
+
+std::vector<size_t> all_queries(const QueryIndex& queries) {
+  std::vector<size_t> numbers(queries.size());
+  std::iota(numbers.begin(), numbers.end(), size_t{0});
+  return numbers;
+}
 
 void put(BinaryWriter& out, const ScoreMatrix& scores) {
   out.put<uint64_t>(scores.columns());
@@ -60,6 +70,84 @@ std::vector<TrainResult::AttentionPoint> attention_of(const Model& model) {
   return result;
 }
 
+// The model of a learner whose entry says so: trained on copies of queries, on grouped labels, or as one
+// problem for each label but the last.
+std::unique_ptr<Model> train_derived(const LearnerSpec& spec, const Plan& plan, const TrainJob& job,
+                                     const FoldInfo& info, const Dataset& train, const Dataset& calibration,
+                                     const Dataset& valid, const ArtifactStore& store,
+                                     const Context& context) {
+  const LearnerEntry& learner = *spec.learner;
+  const std::vector<double> grades = fold_grades(plan.config, info.labels);
+  const auto taught = [&](std::span<const int32_t> labels) {
+    return spec.labels ? spec.labels->map(labels) : std::vector<int32_t>(labels.begin(), labels.end());
+  };
+  const Dataset documents =
+      spec.copies > 0 ? with_copies(train, spec.copies, spec.leave_out,
+                                    Random(plan.config.seed, fmt::format("copies/{}/{}", job.fold, job.bag)))
+                      : train;
+  const auto labels = static_cast<int>(spec.labels ? spec.labels->size() : static_cast<size_t>(info.labels));
+  if (!spec.ordinal) {
+    const Dataset data = with_labels(documents, taught(documents.labels()));
+    const Dataset stop = with_labels(valid, taught(valid.labels()));
+    BinCache bins(data);
+    const TrainingData training(bins, all_queries(data.queries()), labels,
+                                spec.labels ? spec.labels->grades(grades) : grades);
+    std::unique_ptr<Model> model =
+        train_model(learner, {training, spec.settings, spec.lengths, &stop}, job, &store, context);
+    if (!spec.labels) return model;
+    return std::make_unique<ComposedModel>(std::move(model), *spec.labels);
+  }
+
+  const std::vector<int32_t> of_documents = taught(documents.labels());
+  const std::vector<int32_t> of_valid = taught(valid.labels());
+  const std::vector<int32_t> of_calibration = taught(calibration.labels());
+  const auto above = [](const std::vector<int32_t>& all, int32_t bound) {
+    std::vector<int32_t> result;
+    for (const int32_t label : all) result.push_back(label > bound ? 1 : 0);
+    return result;
+  };
+  std::vector<OrdinalProblem> problems;
+  for (int32_t bound = 0; bound + 1 < labels; ++bound) {
+    context.check_stop();
+    OrdinalProblem& problem = problems.emplace_back();
+    const std::vector<int32_t> own = above(of_documents, bound);
+    const size_t points = spec.points().size();
+    if (std::all_of(own.begin(), own.end(), [&](int32_t label) { return label == own[0]; })) {
+      problem.chances.assign(points, {0, own[0] == 1 ? kCertain : -kCertain});
+      continue;
+    }
+    const Dataset data = with_labels(documents, own);
+    const Dataset stop = with_labels(valid, above(of_valid, bound));
+    BinCache bins(data);
+    const TrainingData training(bins, all_queries(data.queries()), 2, {0, 1});
+    // No state is kept: there is one of a job, and these are several trainings.
+    std::unique_ptr<Model> model =
+        train_model(learner, {training, spec.settings, spec.lengths, &stop}, job, nullptr, context);
+    std::vector<size_t> all(points);
+    std::iota(all.begin(), all.end(), size_t{0});
+    const std::vector<int32_t> targets = above(of_calibration, bound);
+    const std::vector<bool> yes(targets.begin(), targets.end());
+    for (const ScoreMatrix& scores : model->score(calibration, all, context)) {
+      std::vector<double> margins;
+      for (size_t i = 0; i < scores.documents(); ++i)
+        margins.push_back(static_cast<double>(scores.row(i)[1]) - static_cast<double>(scores.row(i)[0]));
+      problem.chances.push_back(fit_chance(margins, yes));
+    }
+    problem.model = std::move(model);
+  }
+  if (std::none_of(problems.begin(), problems.end(),
+                   [](const OrdinalProblem& p) { return p.model != nullptr; }))
+    throw_input("{}: all documents of the bag have the same label, so that there is nothing to learn",
+                job.name);
+  return std::make_unique<ComposedModel>(std::move(problems), spec.labels);
+}
+
+void add_feature_facts(TrainResult& result, const Model& model) {
+  const std::vector<double> importance = model.importance();
+  result.importance.assign(importance.begin(), importance.end());
+  result.attention = attention_of(model);
+}
+
 TrainResult scores_of_model(const Model& model, const Dataset& calibration, const FoldFeatures& fold,
                             const FoldInfo& info, const Context& context) {
   const std::vector<Point> points = model.points();
@@ -73,9 +161,7 @@ TrainResult scores_of_model(const Model& model, const Dataset& calibration, cons
     result.points.push_back({points[p], model.range(p), std::move(of_calibration[p]),
                              scores_of(valid[p], info.valid.fingerprint),
                              scores_of(test[p], info.test.fingerprint)});
-  const std::vector<double> importance = model.importance();
-  result.importance.assign(importance.begin(), importance.end());
-  result.attention = attention_of(model);
+  add_feature_facts(result, model);
   return result;
 }
 
@@ -108,10 +194,11 @@ void store_model(const LearnedModel& model, const TrainJob& job, const ArtifactS
 }  // namespace
 
 std::unique_ptr<Model> train_model(const LearnerEntry& learner, const TrainingRequest& request,
-                                   const TrainJob& job, const ArtifactStore& store, const Context& context) {
+                                   const TrainJob& job, const ArtifactStore* store, const Context& context) {
   std::unique_ptr<Trainer> trainer;
-  if (learner.resumable)
-    if (const auto state = store.load(kTrainingKind, job.training_key, kTrainingVersion, context)) try {
+  const bool keeps_state = learner.resumable && store != nullptr;
+  if (keeps_state)
+    if (const auto state = store->load(kTrainingKind, job.training_key, kTrainingVersion, context)) try {
         BinaryReader in(*state, "the training state of " + job.name);
         trainer = learner.resume(request, in, context);
         in.expect_end();
@@ -123,10 +210,10 @@ std::unique_ptr<Model> train_model(const LearnerEntry& learner, const TrainingRe
   for (bool complete = false; !complete;) {
     context.check_stop();
     complete = trainer->step(kSecondsBetweenStates);
-    if (!learner.resumable) continue;
+    if (!keeps_state) continue;
     BinaryWriter out;
     trainer->save_state(out);
-    store.save(kTrainingKind, job.training_key, kTrainingVersion, out.bytes());
+    store->save(kTrainingKind, job.training_key, kTrainingVersion, out.bytes());
   }
   return trainer->model();
 }
@@ -164,12 +251,23 @@ void run_train_job(const Plan& plan, const TrainJob& job, const FoldInfo& info, 
                                    [&] { return given_scores(plan, job, info, split); });
     store_model({&learner, learner.external(spec.name, result.points[0].valid.columns())}, job, store);
   } else {
-    const TrainingData data(fold.bins, fold.training_queries(split.train), info.labels,
-                            fold_grades(plan.config, info.labels));
-    const TrainingRequest request{data, spec.settings, spec.lengths, &fold.data.valid};
-    std::unique_ptr<Model> model = train_model(learner, request, job, store, context);
-    result =
-        scores_of_model(*model, fold.data.train.select_queries(split.calibration), fold.data, info, context);
+    const Dataset calibration = fold.data.train.select_queries(split.calibration);
+    std::unique_ptr<Model> model;
+    if (spec.derives_data()) {
+      model = train_derived(spec, plan, job, info,
+                            fold.training_data().select_queries(fold.training_queries(split.train)),
+                            calibration, fold.data.valid, store, context);
+    } else {
+      const TrainingData data(fold.bins, fold.training_queries(split.train), info.labels,
+                              fold_grades(plan.config, info.labels));
+      const TrainingRequest request{data, spec.settings, spec.lengths, &fold.data.valid};
+      model = train_model(learner, request, job, &store, context);
+    }
+    result = scores_of_model(*model, calibration, fold.data, info, context);
+    if (fold.map) {
+      model = std::make_unique<ComposedModel>(std::move(model), *fold.map);
+      add_feature_facts(result, *model);
+    }
     store_model({&learner, std::move(model)}, job, store);
   }
   store.save(kScoresKind, job.key, kScoresVersion, save_train_result(result));

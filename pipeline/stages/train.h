@@ -34,7 +34,7 @@ struct TrainResult {
 // Trains to the end, taking up what an interrupted or shorter run of the job has left, and saving its own
 // state as it goes.
 std::unique_ptr<Model> train_model(const LearnerEntry& learner, const TrainingRequest& request,
-                                   const TrainJob& job, const ArtifactStore& store, const Context& context);
+                                   const TrainJob& job, const ArtifactStore* store, const Context& context);
 // Scores from elsewhere of the documents of a split.
 ScoreMatrix read_given_scores(const Config& config, const std::vector<std::string>& files,
                               const SplitInfo& split, int labels);

@@ -14,7 +14,8 @@ Standardize parse_standardize(std::string_view name) {
   if (name == "none") return Standardize::kNone;
   if (name == "append") return Standardize::kAppend;
   if (name == "replace") return Standardize::kReplace;
-  throw_input("standardize is '{}'; expected none, append or replace", name);
+  if (name == "cdf") return Standardize::kCdf;
+  throw_input("standardize is '{}'; expected none, append, replace or cdf", name);
 }
 
 std::string_view to_string(Standardize mode) {
@@ -25,12 +26,15 @@ std::string_view to_string(Standardize mode) {
       return "append";
     case Standardize::kReplace:
       return "replace";
+    case Standardize::kCdf:
+      return "cdf";
   }
   throw InternalError("standardize mode");
 }
 
 Dataset standardize(Dataset data, Standardize mode, const Context& context) {
   if (mode == Standardize::kNone) return data;
+  require(mode != Standardize::kCdf, "shares need the training data");
   const size_t d = data.features();
   const size_t offset = mode == Standardize::kAppend ? d : 0;
   const size_t width = d + offset;

@@ -1,8 +1,15 @@
 #include "tunemix/learn/learner.h"
 
 #include "tunemix/core/text.h"
+#include "tunemix/learn/composed_model.h"
 
 namespace tunemix {
+namespace {
+
+// Stands before the type of a learner whose model is composed.
+constexpr const char* kComposed = "(composed)";
+
+}  // namespace
 
 std::string Point::name() const {
   if (length == 0) return label;
@@ -93,19 +100,23 @@ const LearnerEntry& Registry::expect(std::string_view type) const {
 }
 
 void LearnedModel::save(BinaryWriter& out) const {
+  if (dynamic_cast<const ComposedModel*>(model.get()) != nullptr) out.put(std::string_view(kComposed));
   out.put(learner->type);
   out.put(learner->version);
   model->save(out);
 }
 
 LearnedModel LearnedModel::load(BinaryReader& in, const Registry& registry) {
-  const std::string type = in.get_string();
+  std::string type = in.get_string();
+  const bool composed = type == kComposed;
+  if (composed) type = in.get_string();
   const auto version = in.get<uint32_t>();
   const LearnerEntry* learner = registry.find(type);
   if (learner == nullptr) in.fail(fmt::format("a model of '{}', a learner that is not known here", type));
   if (version != learner->version)
     in.fail(fmt::format("a model of {} of version {}; this program has version {}", type, version,
                         learner->version));
+  if (composed) return {learner, std::make_unique<ComposedModel>(in, learner->load)};
   return {learner, learner->load(in)};
 }
 

@@ -3,6 +3,7 @@
 #include "learners/adaboost_mh/learner.h"
 #include "learners/gradient_trees/learners.h"
 #include "learners/linear/learners.h"
+#include "learners/random/learner.h"
 #include "learners/scores/learner.h"
 #include "learners/svm/learner.h"
 #include "learners/weak_rankers/learners.h"
@@ -29,6 +30,7 @@ Registry& registry() {
     r.add(adarank_learner());
     r.add(rankboost_learner());
     r.add(frank_learner());
+    r.add(random_learner());
     r.add(scores_learner());
     return r;
   }();

@@ -20,13 +20,21 @@ size_t padded_labels(size_t labels) {
 std::vector<double> document_weights(std::span<const int32_t> labels, size_t num_labels, InitialWeights kind,
                                      std::span<const float> weights) {
   std::vector<double> share(num_labels, 1.0);
-  if (kind == InitialWeights::kExponential)
+  if (kind != InitialWeights::kUniform)
     for (size_t l = 0; l < num_labels; ++l) share[l] = std::ldexp(1.0, static_cast<int>(l));
   double total = 0;
   for (size_t i = 0; i < labels.size(); ++i)
     total += weights.empty() ? share[labels[i]] : share[labels[i]] * static_cast<double>(weights[i]);
   for (double& s : share) s /= total;
   return share;
+}
+
+double pair_share(size_t own, size_t l, size_t num_labels, InitialWeights kind) {
+  if (l == own) return 0.5;
+  if (kind != InitialWeights::kDistance) return 0.5 / static_cast<double>(num_labels - 1);
+  size_t all = 0;
+  for (size_t other = 0; other < num_labels; ++other) all += std::max(other, own) - std::min(other, own);
+  return 0.5 * static_cast<double>(std::max(l, own) - std::min(l, own)) / static_cast<double>(all);
 }
 
 WeightTable::WeightTable(std::span<const int32_t> labels, std::span<const uint32_t> documents,
@@ -52,7 +60,10 @@ WeightTable::WeightTable(std::span<const int32_t> labels, std::span<const uint32
     const double half = share[labels_[i]] * factor / 2;
     for (size_t l = 0; l < num_labels; ++l)
       weights_[i * num_labels + l] =
-          static_cast<float>(l == labels_[i] ? half : half / static_cast<double>(num_labels - 1));
+          static_cast<float>(l == labels_[i] ? half
+                             : kind == InitialWeights::kDistance
+                                 ? share[labels_[i]] * pair_share(labels_[i], l, num_labels, kind)
+                                 : half / static_cast<double>(num_labels - 1));
   };
   if (trained_.empty())
     for (size_t i = 0; i < labels.size(); ++i) start(i);

@@ -45,6 +45,8 @@ void with_labels(size_t labels, Body body) {
 // spread over the others (spec, section 2). With weights of the documents, it is that of one of weight 1.
 std::vector<double> document_weights(std::span<const int32_t> labels, size_t num_labels, InitialWeights kind,
                                      std::span<const float> weights = {});
+// Of the weight of a document of label `own`, the share that is on the pair with label l.
+double pair_share(size_t own, size_t l, size_t num_labels, InitialWeights kind);
 
 class WeightTable {
  public:

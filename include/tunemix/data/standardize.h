@@ -9,10 +9,12 @@
 
 namespace tunemix {
 
-enum class Standardize { kNone, kAppend, kReplace };
+// kCdf: shares of the training data (feature_cdf.h), which take more than one data set to find.
+enum class Standardize { kNone, kAppend, kReplace, kCdf };
 
-Standardize parse_standardize(std::string_view name);  // none | append | replace; throws InputError
+Standardize parse_standardize(std::string_view name);  // none | append | replace | cdf; throws InputError
 std::string_view to_string(Standardize mode);
+// Within each query; not by kCdf.
 Dataset standardize(Dataset data, Standardize mode, const Context& context);
 
 }  // namespace tunemix

@@ -8,8 +8,9 @@
 
 namespace tunemix {
 
-// Of AdaBoost.MH.
-enum class InitialWeights { kUniform, kExponential };
+// Of AdaBoost.MH. A document's weight is the same for all or 2^label. Half of it is on its own label; the
+// rest is on the others alike, or, under kDistance (with 2^label), by how far they are from its own.
+enum class InitialWeights { kUniform, kExponential, kDistance };
 
 // x_feature >= threshold number `bin` of that feature, which is the same as bin(x_feature) > bin.
 struct Cut {

@@ -45,9 +45,13 @@ const OptionTable<AdaBoostOptions>& adaboost_option_table() {
              "T of value, which draws by features^(value / T)");
     t.number("bandit_confidence", &O::bandit_confidence, 0.0, 1000.0, "a of exp3p");
     t.number("bandit_horizon", &O::bandit_horizon, 1.0, 1e12, "pulls that exp3p is tuned for");
-    t.choice("weights", &O::weights,
-             {{"uniform", InitialWeights::kUniform}, {"exponential", InitialWeights::kExponential}},
-             "initial weights of the documents: equal, or 2^label");
+    t.choice(
+        "weights", &O::weights,
+        {{"uniform", InitialWeights::kUniform},
+         {"exponential", InitialWeights::kExponential},
+         {"distance", InitialWeights::kDistance}},
+        "initial weights of the documents: equal, or 2^label; distance: 2^label, and a wrong label weighs "
+        "by how far it is from the right one (a monotone loss, T&M section 4)");
     t.number("edge_floor", &O::edge_floor, 0.0, 1.0, "stop when a round's edge is not above this");
     t.number("max_bins", &O::max_bins, 2, 255, "most bins of a feature");
     t.number("labels", &O::labels, 0, 32,

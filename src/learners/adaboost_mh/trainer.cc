@@ -338,14 +338,15 @@ AdaBoostModel train_adaboost(const Dataset& train, const AdaBoostOptions& option
 double hamming_error(const ScoreMatrix& scores, std::span<const int32_t> labels, InitialWeights kind,
                      std::span<const float> weights) {
   const std::vector<double> share = trees::document_weights(labels, scores.columns(), kind, weights);
-  const double others = static_cast<double>(2 * (scores.columns() - 1));
   double error = 0;
   for (size_t i = 0; i < labels.size(); ++i)
     for (size_t l = 0; l < scores.columns(); ++l) {
       const bool own = static_cast<size_t>(labels[i]) == l;
       const bool wrong = own ? scores.row(i)[l] <= 0 : scores.row(i)[l] >= 0;
       const double weight = weights.empty() ? 1.0 : static_cast<double>(weights[i]);
-      if (wrong) error += weight * share[labels[i]] / (own ? 2 : others);
+      if (wrong)
+        error += weight * share[labels[i]] *
+                 trees::pair_share(static_cast<size_t>(labels[i]), l, scores.columns(), kind);
     }
   return error;
 }

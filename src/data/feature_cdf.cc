@@ -1,0 +1,111 @@
+#include "tunemix/data/feature_cdf.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tunemix/core/error.h"
+
+namespace tunemix {
+namespace {
+
+constexpr size_t kBlock = 1024;  // documents
+
+}  // namespace
+
+FeatureCdf FeatureCdf::fit(const Dataset& data, const Context& context) {
+  const size_t n = data.documents();
+  require(n > 0, "shares of no documents");
+  std::vector<std::vector<float>> knots(data.features());
+  std::vector<std::vector<float>> below(data.features());
+  std::vector<std::vector<float>> up_to(data.features());
+  const auto share = [&](auto count) {
+    return static_cast<float>(
+        std::min(1.0, static_cast<double>(count) / static_cast<double>(std::max<size_t>(1, n - 1))));
+  };
+  context.pool().run(data.features(), [&](size_t j) {
+    context.check_stop();
+    std::vector<float> sorted(n);
+    for (size_t i = 0; i < n; ++i) sorted[i] = data.row(i)[j];
+    std::sort(sorted.begin(), sorted.end());
+    std::vector<float> distinct = sorted;
+    distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+    if (distinct.size() > kKnots) {
+      // Values at equal steps of rank, the smallest and the largest among them.
+      distinct.clear();
+      for (size_t k = 0; k < kKnots; ++k) distinct.push_back(sorted[k * (n - 1) / (kKnots - 1)]);
+      distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+    }
+    for (const float knot : distinct) {
+      below[j].push_back(share(std::lower_bound(sorted.begin(), sorted.end(), knot) - sorted.begin()));
+      up_to[j].push_back(share(std::upper_bound(sorted.begin(), sorted.end(), knot) - sorted.begin()));
+    }
+    knots[j] = std::move(distinct);
+  });
+  FeatureCdf cdf;
+  for (size_t j = 0; j < knots.size(); ++j) {
+    cdf.knots_.insert(cdf.knots_.end(), knots[j].begin(), knots[j].end());
+    cdf.below_.insert(cdf.below_.end(), below[j].begin(), below[j].end());
+    cdf.up_to_.insert(cdf.up_to_.end(), up_to[j].begin(), up_to[j].end());
+    cdf.ends_.push_back(cdf.knots_.size());
+  }
+  return cdf;
+}
+
+float FeatureCdf::at(size_t feature, float value) const {
+  const size_t first = feature == 0 ? 0 : ends_[feature - 1];
+  const size_t last = ends_[feature];
+  const auto begin = knots_.begin() + static_cast<std::ptrdiff_t>(first);
+  const auto end = knots_.begin() + static_cast<std::ptrdiff_t>(last);
+  const auto above = static_cast<size_t>(std::upper_bound(begin, end, value) - knots_.begin());
+  if (above == first) return 0;
+  const size_t last_below = above - 1;
+  if (value == knots_[last_below]) return below_[last_below];
+  if (above == last) return 1;
+  const double from = up_to_[last_below];
+  const double step = (static_cast<double>(value) - knots_[last_below]) /
+                      (static_cast<double>(knots_[above]) - knots_[last_below]);
+  return static_cast<float>(from + step * (below_[above] - from));
+}
+
+Dataset FeatureCdf::apply(const Dataset& data, const Context& context) const {
+  require(data.features() == features(), "shares of other features");
+  FloatBuffer values(data.values().size());
+  parallel_blocks(context.pool(), data.documents(), kBlock, [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i)
+      for (size_t j = 0; j < features(); ++j) values.data()[i * features() + j] = at(j, data.row(i)[j]);
+  });
+  return Dataset(std::move(values), features(), {data.labels().begin(), data.labels().end()}, data.queries(),
+                 data.names(), {data.source_rows().begin(), data.source_rows().end()}, &context.pool())
+      .weighted({data.weights().begin(), data.weights().end()});
+}
+
+void FeatureCdf::save(BinaryWriter& out) const {
+  out.put(ends_);
+  out.put(knots_);
+  out.put(below_);
+  out.put(up_to_);
+}
+
+FeatureCdf FeatureCdf::load(BinaryReader& in) {
+  FeatureCdf cdf;
+  cdf.ends_ = in.get_vector<uint64_t>();
+  cdf.knots_ = in.get_vector<float>();
+  cdf.below_ = in.get_vector<float>();
+  cdf.up_to_ = in.get_vector<float>();
+  uint64_t last = 0;
+  for (const uint64_t end : cdf.ends_) {
+    if (end <= last || end > cdf.knots_.size()) in.fail("the shares of a feature are missing");
+    for (size_t k = last; k < end; ++k)
+      if (!std::isfinite(cdf.knots_[k]) || (k > last && cdf.knots_[k] <= cdf.knots_[k - 1]))
+        in.fail("the values of a feature do not ascend");
+    last = end;
+  }
+  if (last != cdf.knots_.size() || cdf.below_.size() != last || cdf.up_to_.size() != last)
+    in.fail("the shares do not fit the values");
+  for (const std::vector<float>* shares : {&cdf.below_, &cdf.up_to_})
+    for (const float share : *shares)
+      if (!(share >= 0 && share <= 1)) in.fail("a share is not between 0 and 1");
+  return cdf;
+}
+
+}  // namespace tunemix

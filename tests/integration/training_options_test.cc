@@ -1,0 +1,134 @@
+// What an entry under `learners` may say of the data that it is trained on: features, labels, classes,
+// copies.
+#include <gmock/gmock.h>
+
+#include "tests/integration/workspace.h"
+
+namespace tunemix::test {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+class TrainingOptions : public testing::Test {
+ protected:
+  void SetUp() override {
+    for (int file = 1; file <= 3; ++file)
+      at_.good("synth --preset quickstart --queries 20 --seed " + std::to_string(file) + " --out S" +
+               std::to_string(file) + ".txt");
+  }
+  void write(const std::string& learners, const std::string& data = "") const {
+    at_.write("run.yaml",
+              "name: run\ndata:\n  folds: [{train: S1.txt, valid: S2.txt, test: S3.txt}]\n" + data +
+                  "learners:\n" + learners +
+                  "calibrate: {cpc: [shift, ls], rbc: {regressors: [linear, logistic], targets: [raw]}}\n"
+                  "mix: {c: {from: 0, to: 100, step: 10}}\n");
+  }
+  // The results of a run, whose bundle gives the same scores as the run did.
+  json run() const {
+    const json results = json::parse(at_.good("run run.yaml --json").out);
+    at_.good("export run.yaml --format scores --out run.scores");
+    at_.good("predict --bundle runs/run/bundle-fold1.tmx --data S3.txt --out predicted.scores");
+    EXPECT_EQ(slurp(at_ / "predicted.scores"), slurp(at_ / "run.scores"));
+    // What was resolved is a config of the same run.
+    fs::copy_file(at_ / "runs/run/config.resolved.yaml", at_ / "again.yaml",
+                  fs::copy_options::overwrite_existing);
+    const Result again = at_.good("run again.yaml");
+    EXPECT_THAT(computed_stages(again.err), testing::IsEmpty());
+    return results;
+  }
+  std::string refused(const std::string& arguments = "") const {
+    const Result result = at_.run("run run.yaml " + arguments);
+    EXPECT_EQ(result.code, 2) << result.err;
+    return result.err;
+  }
+  static double value(const json& results, const std::string& row) {
+    for (const json& one : results["rows"])
+      if (one["name"] == row && one["split"] == "test") return one["ndcg@10"];
+    ADD_FAILURE() << row << " is not there";
+    return 0;
+  }
+  size_t jobs() const { return json::parse(at_.good("status run.yaml --json").out)[1]["cached"]; }
+
+  Workspace at_;
+};
+
+TEST_F(TrainingOptions, FeaturesOfTheDataAreChosen) {
+  write(
+      "  - {type: adaboost_mh, leaves: 4, iterations: 10, standardize: append}\n  - {type: svm, C: [0.1]}\n",
+      "  features: [1-5, 9]\n");
+  const json some = run();
+  const json report = json::parse(at_.good("report run.yaml --json").out);
+  EXPECT_FALSE(report["features"].empty());
+  for (const auto& entry : report["features"]) {
+    const int number = std::stoi(entry["feature"].get<std::string>());
+    EXPECT_TRUE(entry["use"] == 0 || (number >= 1 && number <= 5) || number == 9) << entry;
+  }
+  write(
+      "  - {type: adaboost_mh, leaves: 4, iterations: 10, standardize: append}\n  - {type: svm, C: [0.1]}\n");
+  EXPECT_NE(value(run(), "ALL+EXP"), value(some, "ALL+EXP"));
+  EXPECT_THAT(refused("'data.features=[]'"), HasSubstr("it names no feature"));
+  EXPECT_THAT(refused("'data.features=[1-3, 2]'"), HasSubstr("feature 2 is named twice"));
+  EXPECT_THAT(refused("'data.features=[0]'"), HasSubstr("'0' is neither a number from 1 nor a range"));
+  EXPECT_THAT(refused("'data.features=[bm25]'"), HasSubstr("'bm25' is neither"));
+  EXPECT_THAT(refused("'data.features=[5-2]'"), HasSubstr("'5-2' is neither"));
+  EXPECT_THAT(refused("'data.features=[3, 900]'"),
+              HasSubstr("data.features names feature 900, and the data of fold 1 has"));
+}
+
+TEST_F(TrainingOptions, SharesOfFeaturesLeaveTreesAlone) {
+  write("  - {type: adaboost_mh, leaves: 4, iterations: 10}\n  - {type: ranksvm, C: [0.1]}\n",
+        "  standardize: cdf\n");
+  const json shares = run();
+  write(
+      "  - {type: adaboost_mh, leaves: 4, iterations: 10}\n  - {type: ranksvm, C: [0.1], standardize: "
+      "cdf}\n");
+  const json one = run();
+  EXPECT_EQ(value(one, "RS+EXP"), value(shares, "RS+EXP"));
+  write("  - {type: adaboost_mh, leaves: 4, iterations: 10}\n  - {type: ranksvm, C: [0.1]}\n");
+  EXPECT_NE(value(run(), "RS+EXP"), value(one, "RS+EXP"));
+}
+
+TEST_F(TrainingOptions, OrdinalClassesAndGroupsOfLabelsAreGrids) {
+  write(
+      "  - {type: adaboost_mh, leaves: 4, iterations: 10, classes: [multi, ordinal]}\n"
+      "  - {type: svm, C: [0.01, 0.1], labels: [[[0], [1, 2], [3, 4]], [[0, 1, 2], [3, 4]], []]}\n"
+      "  - {type: lambdamart, leaves: 4, iterations: 10, labels: [[0, 1], [2, 3, 4]]}\n"
+      "  - {type: svm, C: [0.01], classes: ordinal, labels: [[0], [1, 2], [3, 4]]}\n");
+  const json results = run();
+  EXPECT_EQ(jobs(), 2U + 3 + 1 + 1);
+  const std::string members = at_.good("report run.yaml --json").out;
+  EXPECT_THAT(members, HasSubstr("labels=[[0, 1, 2], [3, 4]]"));
+  EXPECT_THAT(members, HasSubstr("classes=ordinal"));
+  const auto good = [&](const char* row) { EXPECT_GT(value(results, row), 0.4) << row; };
+  for (const char* row : {"AB+EXP", "SVM+EXP", "LM+EXP", "ALL+EXP"}) good(row);
+
+  write("  - {type: svm, labels: [[0], [1, 2]]}\n");
+  EXPECT_THAT(refused(),
+              HasSubstr("labels groups the labels 0 to 2, and the data of fold 1 has labels 0 to 4"));
+  write("  - {type: svm, labels: [[0], [2, 1], [3, 4]]}\n");
+  EXPECT_THAT(refused(), HasSubstr("is no grouping of labels"));
+  write("  - {type: svm, classes: ordered}\n");
+  EXPECT_THAT(refused(), HasSubstr("expected multi or ordinal"));
+  write("  - {type: ranksvm, classes: ordinal}\n");
+  EXPECT_THAT(refused(), HasSubstr("unknown key"));
+  write("  - {type: svm, labels: [[[0], [1, 2, 3, 4]], [[0], [1, 2, 3, 4]]]}\n");
+  EXPECT_THAT(refused(), HasSubstr("occurs twice"));
+}
+
+TEST_F(TrainingOptions, CopiesOfQueriesAndRandomScores) {
+  write(
+      "  - {type: lambdamart, leaves: 4, iterations: 10, copies: 2, leave_out: 0.3}\n  - {type: random, "
+      "bags: 2}\n");
+  const json copies = run();
+  EXPECT_LT(value(copies, "RND+EXP"), value(copies, "LM+EXP"));
+  write("  - {type: lambdamart, leaves: 4, iterations: 10}\n  - {type: random, bags: 2}\n");
+  const json plain = run();
+  EXPECT_NE(value(plain, "LM+EXP"), value(copies, "LM+EXP"));
+  EXPECT_EQ(value(plain, "RND+EXP"), value(copies, "RND+EXP"));
+  write("  - {type: lambdamart, leave_out: 0.3}\n");
+  EXPECT_THAT(refused(), HasSubstr("says nothing without copies"));
+}
+
+}  // namespace
+}  // namespace tunemix::test
