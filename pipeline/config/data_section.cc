@@ -41,6 +41,16 @@ void read_folds(const YamlSection& section, DataConfig& data, ResolvedLog& log) 
         YamlSection(section.document(), list[i], fmt::format("{}.{}", section.path_of("folds"), i)), log));
 }
 
+// What tells given data apart: its fingerprints.
+void log_given(const YamlSection& section, const DataConfig& data, ResolvedLog& log) {
+  for (size_t i = 0; i < data.given.size(); ++i)
+    for (const auto& [name, split] :
+         {std::pair{"train", &data.given[i]->train}, std::pair{"valid", &data.given[i]->valid},
+          std::pair{"test", &data.given[i]->test}})
+      log.add(fmt::format("{}.{}.{}", section.path_of("given"), i, name), split->fingerprint().hex(),
+              "in memory");
+}
+
 }  // namespace
 
 namespace {
@@ -77,8 +87,12 @@ FoldFiles read_data_fold(const YamlSection& fold, ResolvedLog& log) {
 }
 
 void read_data(const YamlSection& section, const YamlSection& recipe, DataConfig& data, ResolvedLog& log) {
+  if (section.has("given") && data.given.empty())
+    section.fail("given", "the data of this run was in the memory of a program; run it from there again");
   section.expect_keys(data_table().names() + std::vector<std::string>{"folds", "synthetic", "calibration"});
-  if (section.has("folds") == section.has("synthetic"))
+  if (!data.given.empty() && (section.has("folds") || section.has("synthetic")))
+    section.fail("folds", "the data is given already; leave 'folds' and 'synthetic' out");
+  if (data.given.empty() && section.has("folds") == section.has("synthetic"))
     section.fail("folds", "expected either 'folds' with files or 'synthetic' with a preset");
   if (section.has("root")) {
     data_table().set(data, "root", section.text("root"));
@@ -100,7 +114,9 @@ void read_data(const YamlSection& section, const YamlSection& recipe, DataConfig
   const YamlSection calibration = section.section("calibration");
   calibration.expect_keys(calibration_split_table().names());
   calibration.read(calibration_split_table(), data, log);
-  if (section.has("folds")) {
+  if (!data.given.empty()) {
+    log_given(section, data, log);
+  } else if (section.has("folds")) {
     read_folds(section, data, log);
   } else {
     const YamlSection synthetic = section.section("synthetic");

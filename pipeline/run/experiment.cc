@@ -76,6 +76,7 @@ MissingFiles Experiment::missing_files() const {
 }
 
 bool Experiment::selected(Stage stage) const {
+  if (stage > options_.until) return false;
   if (options_.only) return stage == *options_.only;
   return !options_.from || stage >= *options_.from;
 }
@@ -151,7 +152,7 @@ const std::vector<std::string>& Experiment::warnings() {
   if (warnings_) return *warnings_;
   std::vector<const FoldInfo*> folds;
   for (size_t fold = 0; fold < plan_.fold_keys.size(); ++fold) folds.push_back(&fold_info(fold));
-  warnings_ = find_overlap(folds);
+  warnings_ = find_overlap(folds, plan_.config.data.has_test());
   return *warnings_;
 }
 

@@ -44,6 +44,7 @@ int largest_label_of(const FoldInfo& info) {
 }
 
 std::string files_of(const Config& config, size_t fold, bool test) {
+  if (!config.data.given.empty()) return "given";
   if (config.data.folds.empty()) return "generated";
   const FoldFiles& files = config.data.folds[fold];
   if (test) return join(files.test, ", ");
@@ -68,7 +69,7 @@ std::vector<Hash128> query_contents(const Dataset& data, const Context& context)
   return contents;
 }
 
-std::vector<std::string> find_overlap(std::span<const FoldInfo* const> folds) {
+std::vector<std::string> find_overlap(std::span<const FoldInfo* const> folds, bool has_test) {
   std::vector<std::string> found;
   for (size_t fold = 0; fold < folds.size(); ++fold) {
     const FoldInfo& info = *folds[fold];
@@ -77,9 +78,12 @@ std::vector<std::string> find_overlap(std::span<const FoldInfo* const> folds) {
         found.push_back(fmt::format("fold {}: {} {} queries are in the {} data too", fold + 1,
                                     all_or_some(shared, a.queries.size()), a_name, b_name));
     };
-    compare(info.test, "test", info.train, "training");
-    compare(info.test, "test", info.valid, "validation");
+    if (has_test) {
+      compare(info.test, "test", info.train, "training");
+      compare(info.test, "test", info.valid, "validation");
+    }
     compare(info.valid, "validation", info.train, "training");
+    if (!has_test) continue;
     for (size_t other = 0; other < fold; ++other)
       if (const size_t shared = count_shared(info.test, folds[other]->test); shared > 0)
         found.push_back(fmt::format("fold {}: {} test queries are in the test data of fold {} too", fold + 1,
@@ -90,6 +94,7 @@ std::vector<std::string> find_overlap(std::span<const FoldInfo* const> folds) {
 
 void expect_measurable(const Config& config, size_t fold, const FoldInfo& info) {
   for (const bool test : {false, true}) {
+    if (test && !config.data.has_test()) continue;
     const SplitInfo& split = test ? info.test : info.valid;
     if (std::all_of(split.labels.begin(), split.labels.end(), [](int32_t label) { return label == 0; }))
       throw_input(

@@ -15,7 +15,7 @@ namespace tunemix {
 std::vector<Hash128> query_contents(const Dataset& data, const Context& context);
 
 // One sentence for each pair of splits that share queries: within a fold, or the test data of two folds.
-std::vector<std::string> find_overlap(std::span<const FoldInfo* const> folds);
+std::vector<std::string> find_overlap(std::span<const FoldInfo* const> folds, bool has_test);
 
 // Throws InputError where a split has no relevant document, or where a preset that the config names does not
 // know a label of the data.

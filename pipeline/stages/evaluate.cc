@@ -145,10 +145,12 @@ EvaluationResult evaluate(const Plan& plan, const std::vector<FoldInfo>& folds,
                     {"rows", Json::array()},
                     {"ndcg_at", Json::array()},
                     {"choices", Json::array()}};
+  const bool has_test = plan.config.data.has_test();
   for (const bool test : {true, false}) {
+    if (test && !has_test) continue;
     const auto evaluated = evaluate_split(plan, tools, folds, rows, test, context);
     add_rows(result.summary, tools, test ? "test" : "valid", evaluated, chosen);
-    if (!test) continue;
+    if (test != has_test) continue;
     for (const RowEvaluations& row : evaluated)
       for (size_t fold = 0; fold < row.folds.size(); ++fold) {
         const Evaluation& e = row.folds[fold][0];

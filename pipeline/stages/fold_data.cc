@@ -43,21 +43,27 @@ SplitInfo describe(const Dataset& data, const Context& context) {
           query_contents(data, context)};
 }
 
+// K.
+int labels_of(const Config& config, const Dataset& train) {
+  return config.data.labels > 0 ? config.data.labels : std::max(2, train.max_label() + 1);
+}
+
 // A label that training never had cannot be predicted, and a feature that it never had cannot have been
 // learnt.
-void expect_known(const Config& config, size_t fold, const std::vector<std::string>& files, const char* split,
-                  const Dataset& data, const Dataset& train, int labels) {
+void expect_known(const Config& config, size_t fold, const std::string& files, const char* split,
+                  const Dataset& data, const Dataset& train) {
+  const int labels = labels_of(config, train);
   if (data.max_label() >= labels)
     throw_input(
         "fold {}: the {} data ({}) has label {} and the largest of the training data is {}; set data.labels: "
         "{} "
         "if that is right",
-        fold + 1, split, join(files, ", "), data.max_label(), train.max_label(), data.max_label() + 1);
+        fold + 1, split, files, data.max_label(), train.max_label(), data.max_label() + 1);
   if (data.features() > train.features() && !config.data.allow_new_features)
     throw_input(
         "fold {}: the {} data ({}) has feature {} and the training data has features 1 to {} only, so that "
         "nothing can be learnt of it; set data.allow_new_features: true if it is 0 there",
-        fold + 1, split, join(files, ", "), data.features(), train.features());
+        fold + 1, split, files, data.features(), train.features());
 }
 
 void save_split(BinaryWriter& out, const SplitInfo& split) {
@@ -136,7 +142,12 @@ Hash128 fold_key(const Config& config, size_t fold, ArtifactStore& store, Missin
   hasher.number(static_cast<uint64_t>(config.data.labels))
       .number(static_cast<uint64_t>(config.data.max_feature_id));
   if (config.data.allow_new_features) hasher.text("new features");
-  if (config.data.folds.empty()) {
+  if (!config.data.given.empty()) {
+    const FoldFeatures& given = *config.data.given[fold];
+    hasher.text("given");
+    for (const auto* split : {&given.train, &given.valid, &given.test})
+      hasher.number(split->fingerprint().high).number(split->fingerprint().low);
+  } else if (config.data.folds.empty()) {
     hasher.text(config.data.synthetic.preset).number(static_cast<uint64_t>(config.data.synthetic.queries));
     hasher.number(config.seed).number(fold);
   } else {
@@ -151,12 +162,8 @@ Hash128 fold_key(const Config& config, size_t fold, ArtifactStore& store, Missin
   return hasher.digest();
 }
 
-namespace {
-
-// The validation split out of the training data. Queries that stand twice stay in training, so that none is
-// in both.
-FoldFeatures take_valid(const Dataset& train, const ValidFromTrain& from, Dataset test,
-                        const Context& context) {
+std::pair<Dataset, Dataset> take_valid(const Dataset& train, const ValidFromTrain& from,
+                                       const Context& context) {
   QuerySplit split = split_queries(train.queries(), from.share, Random(from.seed, "validation"));
   const std::vector<Hash128> contents = query_contents(train, context);
   std::set<Hash128> trained;
@@ -166,8 +173,10 @@ FoldFeatures take_valid(const Dataset& train, const ValidFromTrain& from, Datase
     (contents[q] != Hash128{} && trained.contains(contents[q]) ? split.train : valid).push_back(q);
   if (valid.empty()) throw_input("every query that valid: {{from: train}} takes is a copy of one that stays");
   std::sort(split.train.begin(), split.train.end());
-  return {train.select_queries(split.train), train.select_queries(valid), std::move(test)};
+  return {train.select_queries(split.train), train.select_queries(valid)};
 }
+
+namespace {
 
 FoldFeatures read_files(const Config& config, size_t fold, const Context& context) {
   const FoldFiles& files = config.data.folds[fold];
@@ -179,22 +188,39 @@ FoldFeatures read_files(const Config& config, size_t fold, const Context& contex
   };
   Dataset train = read(files.train);
   expect_several_labels(train);
-  const int labels = config.data.labels > 0 ? config.data.labels : std::max(2, train.max_label() + 1);
   std::optional<Dataset> valid;
   if (!files.valid.empty()) {
     valid = read(files.valid);
-    expect_known(config, fold, files.valid, "validation", *valid, train, labels);
+    expect_known(config, fold, join(files.valid, ", "), "validation", *valid, train);
   }
   Dataset test = read(files.test);
-  expect_known(config, fold, files.test, "test", test, train, labels);
+  expect_known(config, fold, join(files.test, ", "), "test", test, train);
   // A feature that one split never writes is 0 there.
   const size_t widest = std::max({train.features(), valid ? valid->features() : 0, test.features()});
   options.num_features = widest;
   if (train.features() < widest) train = read(files.train);
   if (valid && valid->features() < widest) valid = read(files.valid);
   if (test.features() < widest) test = read(files.test);
-  if (!valid) return take_valid(train, files.valid_from, std::move(test), context);
+  if (!valid) {
+    auto [rest, taken] = take_valid(train, files.valid_from, context);
+    return {std::move(rest), std::move(taken), std::move(test)};
+  }
   return {std::move(train), std::move(*valid), std::move(test)};
+}
+
+FoldFeatures given_fold(const Config& config, size_t fold) {
+  const FoldFeatures& given = *config.data.given[fold];
+  expect_several_labels(given.train);
+  if (config.data.labels > 0 && given.train.max_label() >= config.data.labels)
+    throw_input("fold {}: the training data (given) has label {}; data.labels is {}, for labels 0 to {}",
+                fold + 1, given.train.max_label(), config.data.labels, config.data.labels - 1);
+  for (const auto& [split, data] : {std::pair{"validation", &given.valid}, std::pair{"test", &given.test}}) {
+    expect_known(config, fold, "given", split, *data, given.train);
+    if (data->features() != given.train.features())
+      throw_input("fold {}: the {} data has {} features and the training data has {}; expected the same",
+                  fold + 1, split, data->features(), given.train.features());
+  }
+  return given;
 }
 
 }  // namespace
@@ -211,6 +237,7 @@ std::vector<std::filesystem::path> content_of(const Config& config, const FoldFi
 
 FoldFeatures read_fold(const Config& config, size_t fold, const ArtifactStore& store,
                        const Context& context) {
+  if (!config.data.given.empty()) return given_fold(config, fold);
   if (config.data.folds.empty()) return generate_fold(config, fold, context);
   return store.read_as_planned(content_of(config, config.data.folds[fold]),
                                [&] { return read_files(config, fold, context); });
@@ -226,7 +253,7 @@ bool describes(const FoldInfo& info, const FoldFeatures& features) {
 FoldInfo describe_fold(const Config& config, const FoldFeatures& features, const Context& context) {
   expect_several_labels(features.train);
   FoldInfo info;
-  info.labels = config.data.labels > 0 ? config.data.labels : std::max(2, features.train.max_label() + 1);
+  info.labels = labels_of(config, features.train);
   info.features = features.train.features();
   info.train = describe(features.train, context);
   info.valid = describe(features.valid, context);
@@ -279,11 +306,6 @@ SplitInfo select_info(const SplitInfo& info, std::span<const size_t> queries) {
   }
   result.queries = QueryIndex(std::move(offsets), std::move(ids));
   return result;
-}
-
-size_t fold_count(const Config& config) {
-  return config.data.folds.empty() ? static_cast<size_t>(config.data.synthetic.folds)
-                                   : config.data.folds.size();
 }
 
 std::vector<double> fold_grades(const Config& config, int labels) {
