@@ -1,5 +1,6 @@
 option(TUNEMIX_TESTS "Build the tests" ON)
 option(TUNEMIX_BENCHMARKS "Build the benchmarks in experiments/bench" OFF)
+option(TUNEMIX_PYTHON "Build the Python package (pybind11)" OFF)
 option(TUNEMIX_SCALAR "Only the plain loops of histograms, and no instruction sets to choose from: for any processor" OFF)
 set(TUNEMIX_SANITIZE "" CACHE STRING "Sanitizer build: address (with undefined), thread, or empty")
 set_property(CACHE TUNEMIX_SANITIZE PROPERTY STRINGS "" address thread)

@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/install-dependencies.sh --tests
 
-scripts/build.sh build -DTUNEMIX_TESTS=ON -DTUNEMIX_BENCHMARKS=OFF
+scripts/build.sh build -DTUNEMIX_TESTS=ON -DTUNEMIX_PYTHON=ON -DTUNEMIX_BENCHMARKS=OFF
 ctest --test-dir build --output-on-failure --parallel "$(nproc)"
 
 # The sanitizers look at core (threads, files), data (untrusted input, with the fuzz corpus) and export (every learner,

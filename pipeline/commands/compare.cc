@@ -40,43 +40,15 @@ struct Comparison {
   CombinedTest a_better;
 };
 
-// The rank of a measure such as ndcg@20; 10 for those without.
-size_t rank_of(std::string_view metric) {
-  const size_t at = metric.find('@');
-  if (at == std::string_view::npos) return 10;
-  size_t rank = 0;
-  const char* end = metric.data() + metric.size();
-  const auto result = std::from_chars(metric.data() + at + 1, end, rank);
-  if (result.ec != std::errc() || result.ptr != end || rank < 1 || rank > 10000)
-    throw_input("metric is '{}'; expected a rank from 1 to 10000 after the @", metric);
-  return rank;
-}
-
-std::vector<double> column_of(const Evaluation& evaluation, size_t column) {
-  std::vector<double> values;
-  for (size_t q = 0; q < evaluation.queries; ++q)
-    values.push_back(evaluation.per_query[q * evaluation.measures.columns() + column]);
-  return values;
-}
-
 PairedTest compare_fold(const CompareOptions& options, size_t fold, const Context& context) {
   const Dataset data =
       read_for_evaluation(std::span(&options.data[fold], 1), options.max_feature_id, context);
   const MetricPolicy policy = make_policy(options.tool, options.overrides);
-  check_err_max(policy, options.overrides, data);
-  const size_t k = rank_of(options.metric);
-  const size_t column = MeasureTable(k).column(options.metric);
-  const Evaluator evaluator(data, {policy}, k);
-  const auto values = [&](const std::filesystem::path& file) {
-    return column_of(evaluator(read_scores(file, data), context.pool(), true).front(), column);
-  };
-  const std::vector<double> a = values(options.a[fold]);
-  const std::vector<double> b = values(options.b[fold]);
-  if (std::isnan(a.front()))
-    throw_input("label {} does not fit err-max {}; try --err-max auto", data.max_label(), policy.err_max);
-  if (a.size() < 2)
+  if (data.queries().size() < 2)
     throw_input("{}: one query, expected at least two for a paired t-test", options.data[fold].string());
-  return paired_t_test(a, b);
+  const std::vector<double> a = read_scores(options.a[fold], data);
+  const std::vector<double> b = read_scores(options.b[fold], data);
+  return compare_scores(data, a, b, policy, options.overrides, options.metric, context.pool());
 }
 
 nlohmann::ordered_json as_json(const PairedTest& test) {

@@ -28,38 +28,6 @@ struct EvalOptions {
   std::filesystem::path per_query;
 };
 
-struct ToolChoice {
-  std::vector<MetricPolicy> policies;
-  std::vector<std::pair<std::string, std::string>> skipped;  // preset and why
-};
-
-std::vector<MetricPolicy> named_policies(const EvalOptions& options) {
-  std::vector<MetricPolicy> policies;
-  for (const std::string& name : options.tools == "all" ? preset_names() : split(options.tools, ',')) {
-    for (const MetricPolicy& other : policies)
-      if (other.name == name) throw_input("the tool '{}' is named twice in --tool {}", name, options.tools);
-    policies.push_back(make_policy(name, options.overrides));
-  }
-  return policies;
-}
-
-// A tool asked for by name must fit the data; `all` leaves out those that do not, and says so.
-ToolChoice fit_to_data(const std::vector<MetricPolicy>& policies, const EvalOptions& options,
-                       const Dataset& data) {
-  ToolChoice choice;
-  for (const MetricPolicy& policy : policies) {
-    check_err_max(policy, options.overrides, data);
-    if (options.tools == "all" && data.max_label() > largest_label(policy))
-      choice.skipped.emplace_back(policy.name,
-                                  fmt::format("knows labels 0 to {} only, and the data has label {}",
-                                              largest_label(policy), data.max_label()));
-    else
-      choice.policies.push_back(policy);
-  }
-  if (choice.policies.empty()) throw_input("no tool fits the data's labels 0 to {}", data.max_label());
-  return choice;
-}
-
 // As the tool prints it: its decimals, or 15 digits.
 std::string printed(double value, const MetricPolicy& policy) {
   if (std::isnan(value)) return "-";
@@ -175,9 +143,9 @@ int run(const EvalOptions& options, const Program& program) {
   inputs.push_back(options.scores);
   expect_no_input(options.per_query, inputs);
   const auto context = program.context();
-  const std::vector<MetricPolicy> policies = named_policies(options);
+  const std::vector<MetricPolicy> policies = named_policies(options.tools, options.overrides);
   const Dataset data = read_for_evaluation(options.data, options.max_feature_id, *context);
-  const ToolChoice choice = fit_to_data(policies, options, data);
+  const ToolChoice choice = fit_to_data(policies, options.tools, options.overrides, data);
   const std::vector<double> scores = read_scores(options.scores, data);
   const auto evaluations =
       Evaluator(data, choice.policies, options.k)(scores, context->pool(), !options.per_query.empty());

@@ -36,8 +36,11 @@ void read_learners(const YamlSection& root, Config& config, ResolvedLog& log) {
 }
 
 // `recipe`: stands for what the document leaves open where it has no learners; null: not known yet.
-Config build(const YamlDocument& document, const YamlDocument* recipe) {
+Config build(const ConfigSource& source, const YamlDocument* recipe) {
+  const YamlDocument document(source.text, source.name, source.overrides);
   Config config;
+  config.source = source;
+  config.data.given = source.given;
   ResolvedLog log;
   const YamlSection root(document, document.root(), "");
   root.expect_keys(header_table().names() +
@@ -55,7 +58,7 @@ Config build(const YamlDocument& document, const YamlDocument* recipe) {
   config.name = header.name;
   config.seed = header.seed;
 
-  if (!root.has("data"))
+  if (!root.has("data") && config.data.given.empty())
     root.fail("data", "is missing; expected 'folds' with files or 'synthetic' with a preset");
   const YamlSection recipe_root(recipe == nullptr ? document : *recipe,
                                 recipe == nullptr ? YAML::Node() : recipe->root(), "");
@@ -125,25 +128,27 @@ std::vector<std::string> operator+(std::vector<std::string> a, const std::vector
   return a;
 }
 
-Config parse_config(const std::string& text, const std::string& name,
-                    const std::vector<std::string>& overrides) {
+size_t fold_count(const DataConfig& data) {
+  if (!data.given.empty()) return data.given.size();
+  return data.folds.empty() ? static_cast<size_t>(data.synthetic.folds) : data.folds.size();
+}
+
+Config parse_config(const ConfigSource& source) {
   try {
-    Config config = build(YamlDocument(text, name, overrides), nullptr);
-    config.source = {text, name, overrides};
-    return config;
+    return build(source, nullptr);
   } catch (const YAML::Exception& error) {  // of a node that is not what it looks like
-    throw_input("{}:{}:{}: a value is not of the kind that is expected here; see 'tunemix run --help-config'",
-                name, error.mark.line + 1, error.mark.column + 1);
+    const std::string place = source.name.empty() ? "config"
+                                                  : fmt::format("{}:{}:{}", source.name, error.mark.line + 1,
+                                                                error.mark.column + 1);
+    throw_input("{}: a value is not of the kind that is expected here; see 'tunemix run --help-config'",
+                place);
   }
 }
 
 Config with_recipe(const Config& config, size_t documents) {
   require(config.learners.empty(), "a config with learners needs no recipe");
-  const ConfigSource& source = config.source;
   const YamlDocument recipe(recommended_recipe(documents).yaml, "recipe", {});
-  Config result = build(YamlDocument(source.text, source.name, source.overrides), &recipe);
-  result.source = source;
-  return result;
+  return build(config.source, &recipe);
 }
 
 Config read_config(const std::filesystem::path& file, const std::vector<std::string>& overrides) {

@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "tunemix/data/dataset.h"
 #include "tunemix/data/standardize.h"
 #include "tunemix/learn/label_groups.h"
 #include "tunemix/learn/learner.h"
@@ -59,11 +61,20 @@ struct FeatureRange {
   bool operator==(const FeatureRange&) const = default;
 };
 
+// The data of one fold in memory.
+struct FoldFeatures {
+  Dataset train;
+  Dataset valid;
+  Dataset test;
+  std::optional<Dataset> source = std::nullopt;  // data.source
+};
+
 struct DataConfig {
   std::string root;  // folder of the files; $NAME is taken from the environment
   std::vector<FoldFiles> folds;
   SyntheticConfig synthetic;
   SourceConfig source;
+  std::vector<std::shared_ptr<const FoldFeatures>> given;  // by the calling program, in place of files
   Standardize standardize = Standardize::kNone;
   double calibration_fraction = 0.2;
   int labels = 0;              // 0: one more than the largest label of a fold's training data
@@ -75,7 +86,10 @@ struct DataConfig {
   bool allow_new_features = false;
 
   // Without test data the validation data stands in for it, and only its results are told.
-  bool has_test() const { return folds.empty() || !folds[0].test.empty(); }
+  bool has_test() const {
+    if (!given.empty()) return given[0]->test.fingerprint() != given[0]->valid.fingerprint();
+    return folds.empty() || !folds[0].test.empty();
+  }
 };
 
 // One learner of the config with every option fixed: a point of its grid.
@@ -133,11 +147,12 @@ struct EngineConfig {
   SlurmConfig slurm;
 };
 
-// The text that a config was read from: read again once the recipe is known.
+// What a config is read from: read again once the recipe is known.
 struct ConfigSource {
-  std::string text;
-  std::string name;
+  std::string text;  // YAML, or JSON
+  std::string name;  // of the file; empty: of a calling program, and messages name keys and no lines
   std::vector<std::string> overrides;
+  std::vector<std::shared_ptr<const FoldFeatures>> given = {};  // data in memory: `data` names no files then
 };
 
 struct Config {
@@ -160,10 +175,14 @@ struct Config {
 // Reads a config and applies overrides `a.b=c`. Throws InputError "file:line:column: key: what; expected
 // ...".
 Config read_config(const std::filesystem::path& file, const std::vector<std::string>& overrides);
-Config parse_config(const std::string& text, const std::string& name,
-                    const std::vector<std::string>& overrides);
+Config parse_config(const ConfigSource& source);
+inline Config parse_config(const std::string& text, const std::string& name,
+                           const std::vector<std::string>& overrides) {
+  return parse_config(ConfigSource{text, name, overrides});
+}
 // A config without `learners` completed by the recommended recipe for training data of so many documents.
 Config with_recipe(const Config& config, size_t documents);
+size_t fold_count(const DataConfig& data);
 
 // The reference of all keys as Markdown: docs/config.md.
 std::string config_reference();

@@ -75,6 +75,16 @@ size_t read_feature(std::string_view text, const std::string& item) {
   return number;
 }
 
+// What tells given data apart: its fingerprints.
+void log_given(const YamlSection& section, const DataConfig& data, ResolvedLog& log) {
+  for (size_t i = 0; i < data.given.size(); ++i)
+    for (const auto& [name, split] :
+         {std::pair{"train", &data.given[i]->train}, std::pair{"valid", &data.given[i]->valid},
+          std::pair{"test", &data.given[i]->test}})
+      log.add(fmt::format("{}.{}.{}", section.path_of("given"), i, name), split->fingerprint().hex(),
+              "in memory");
+}
+
 }  // namespace
 
 std::string_view to_string(SourceUse use) {
@@ -146,9 +156,13 @@ FoldFiles read_data_fold(const YamlSection& fold, TestFiles test, ResolvedLog& l
 }
 
 void read_data(const YamlSection& section, const YamlSection& recipe, DataConfig& data, ResolvedLog& log) {
+  if (section.has("given") && data.given.empty())
+    section.fail("given", "the data of this run was in the memory of a program; run it from there again");
   section.expect_keys(data_table().names() +
                       std::vector<std::string>{"folds", "synthetic", "calibration", "source"});
-  if (section.has("folds") == section.has("synthetic"))
+  if (!data.given.empty() && (section.has("folds") || section.has("synthetic")))
+    section.fail("folds", "the data is given already; leave 'folds' and 'synthetic' out");
+  if (data.given.empty() && section.has("folds") == section.has("synthetic"))
     section.fail("folds", "expected either 'folds' with files or 'synthetic' with a preset");
   if (section.has("root")) {
     data_table().set(data, "root", section.text("root"));
@@ -173,9 +187,11 @@ void read_data(const YamlSection& section, const YamlSection& recipe, DataConfig
   calibration.expect_keys(calibration_split_table().names());
   calibration.read(calibration_split_table(), data, log);
   if (section.has("source") && !section.has("folds"))
-    section.fail("source", "goes with 'folds' of files, not with synthetic data");
+    section.fail("source", "goes with 'folds' of files, not with other data");
   if (section.has("source")) read_source(section.section("source"), data.source, log);
-  if (section.has("folds")) {
+  if (!data.given.empty()) {
+    log_given(section, data, log);
+  } else if (section.has("folds")) {
     read_folds(section, data, log);
   } else {
     const YamlSection synthetic = section.section("synthetic");

@@ -102,7 +102,7 @@ std::vector<FoldFiles> read_score_files(const YamlSection& section, const DataCo
           YamlSection(section.document(), node[i], fmt::format("{}.{}", section.path_of("files"), i)), test,
           log));
   }
-  const size_t expected = data.folds.empty() ? static_cast<size_t>(data.synthetic.folds) : data.folds.size();
+  const size_t expected = fold_count(data);
   if (folds.size() != expected)
     section.fail("files", fmt::format("has {} folds; expected {}, as the data has", folds.size(), expected));
   for (const FoldFiles& fold : data.folds)

@@ -249,6 +249,7 @@ bool YamlDocument::overridden(const std::string& path) const {
 std::string YamlDocument::place(const YAML::Node& node, const std::string& path) const {
   if (overridden(path)) return "command line";
   const YAML::Mark mark = node.IsDefined() ? node.Mark() : YAML::Mark::null_mark();
+  if (name_.empty()) return "config";
   if (mark.is_null()) return name_;
   return fmt::format("{}:{}:{}", name_, mark.line + 1, mark.column + 1);
 }

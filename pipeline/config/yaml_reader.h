@@ -37,12 +37,13 @@ std::string suggestion(const std::string& key, const std::vector<std::string>& k
 
 class YamlDocument {
  public:
-  // Throws InputError for text that is no YAML or an override that is not `a.b=c`.
+  // Throws InputError for text that is no YAML or an override that is not `a.b=c`. Text without a name is of
+  // a calling program: its lines mean nothing to the reader of a message.
   YamlDocument(const std::string& text, std::string name, const std::vector<std::string>& overrides);
 
   YAML::Node root() const { return root_; }
   bool overridden(const std::string& path) const;
-  // "file:line:column" of a node, or "command line".
+  // "file:line:column" of a node, "command line", or "config" where the text has no name.
   std::string place(const YAML::Node& node, const std::string& path) const;
   [[noreturn]] void fail(const YAML::Node& node, const std::string& path, const std::string& what) const;
 

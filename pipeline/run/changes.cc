@@ -62,7 +62,7 @@ std::vector<std::string> changes_of(Stage stage, const Plan& plan, const Json& l
 
 std::optional<Stage> stage_of_key(const std::string& key) {
   if (key == "name" || key.starts_with("engine.") || key == "data.root" || key == "data.allow_overlap" ||
-      key == "data.feature_names" || key.starts_with("data.folds."))
+      key == "data.feature_names" || key.starts_with("data.folds.") || key.starts_with("data.given."))
     return std::nullopt;
   if (key == "data.standardize" || key == "data.features" || key.starts_with("data.calibration.") ||
       key == "seed" || key.starts_with("learners."))

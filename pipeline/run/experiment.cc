@@ -76,6 +76,7 @@ MissingFiles Experiment::missing_files() const {
 }
 
 bool Experiment::selected(Stage stage) const {
+  if (stage > options_.until) return false;
   if (options_.only) return stage == *options_.only;
   return !options_.from || stage >= *options_.from;
 }

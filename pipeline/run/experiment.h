@@ -28,11 +28,12 @@ Stage parse_stage(std::string_view name);  // throws InputError with the nearest
 
 struct RunOptions {
   std::filesystem::path runs = "runs";
-  std::optional<Stage> only;  // this stage alone; what it needs must be in the store
-  std::optional<Stage> from;  // this stage and those after it
-  bool force = false;         // with only or from: compute again what is in the store
-  bool final_model = false;   // then train on all the data and write bundle.tmx
-  bool read_only = false;     // for commands that only look: nothing under `runs` is written or locked
+  std::optional<Stage> only;     // this stage alone; what it needs must be in the store
+  std::optional<Stage> from;     // this stage and those after it
+  Stage until = Stage::kReport;  // the last stage that runs
+  bool force = false;            // with only or from: compute again what is in the store
+  bool final_model = false;      // then train on all the data and write bundle.tmx
+  bool read_only = false;        // for commands that only look: nothing under `runs` is written or locked
 };
 
 // What is there of one stage, and what changed since the last run where something is missing.

@@ -120,6 +120,8 @@ std::string TimeLeft::text() const {
 
 ProgressView::ProgressView(bool quiet) : quiet_(quiet), terminal_(is_terminal()), unicode_(shows_unicode()) {}
 
+ProgressView::ProgressView(ProgressListener listener) : listener_(std::move(listener)) {}
+
 ProgressView::~ProgressView() { clear(); }
 
 void ProgressView::open_log(const std::string& file) { log_.open(file, std::ios::app); }
@@ -128,6 +130,10 @@ void ProgressView::log(LogLevel level, const std::string& message) {
   const std::lock_guard lock(mutex_);
   const char* name = level == LogLevel::kWarning ? "warning: " : "";
   if (log_) log_ << name << message << std::endl;
+  if (listener_) {
+    listener_->on_log(level, message);
+    return;
+  }
   if (level == LogLevel::kDebug || (quiet_ && level != LogLevel::kWarning)) return;
   say(name + message);
 }
@@ -161,7 +167,11 @@ void ProgressView::end_stage() {
   if (jobs_ > 0) line += fmt::format(" {} computed in {}", jobs_, human_seconds(stage_timer_.seconds()));
   if (cached_ > 0) line += fmt::format("{} {} from the cache", jobs_ > 0 ? "," : "", cached_);
   if (log_) log_ << line << std::endl;
-  if (!quiet_) say(line);
+  if (listener_) {
+    if (jobs_ > 0) tell();
+  } else if (!quiet_) {
+    say(line);
+  }
 }
 
 void ProgressView::interrupted() {
@@ -184,12 +194,21 @@ double ProgressView::share_done() const {
   return done / static_cast<double>(jobs_);
 }
 
+void ProgressView::tell() {
+  listener_->on_progress({stage_, done_, jobs_, left_.text(), model_, share_done()});
+}
+
 void ProgressView::draw() {
   if (quiet_ || jobs_ == 0) return;
-  if (since_drawn_.seconds() < (terminal_ ? kSecondsBetweenFrames : kSecondsBetweenLines)) return;
+  if (since_drawn_.seconds() < (terminal_ || listener_ ? kSecondsBetweenFrames : kSecondsBetweenLines))
+    return;
   since_drawn_.restart();
   left_.update(stage_timer_.seconds(), share_done());
-  const StageProgress progress{stage_, done_, jobs_, left_.text(), model_};
+  if (listener_) {
+    tell();
+    return;
+  }
+  const StageProgress progress{stage_, done_, jobs_, left_.text(), model_, share_done()};
   if (!terminal_) {
     std::cerr << fmt::format("{:<10} {}/{} jobs{}{}\n", stage_, done_, jobs_,
                              progress.rest.empty() ? "" : ", ", progress.rest);

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <fstream>
+#include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "tunemix/core/context.h"
@@ -19,6 +21,7 @@ struct StageProgress {
   size_t jobs = 0;
   std::string rest;   // "about 2 min to go"; empty where nobody can say
   std::string model;  // what is trained just now
+  double share = 0;   // of the stage's work that is done
 };
 
 // One line of at most `columns` characters on the screen. What does not fit goes in this order: the model,
@@ -43,10 +46,17 @@ class TimeLeft {
   double rest_ = 0;  // seconds
 };
 
+// Who is told instead of a screen. Called by any thread that works, one at a time.
+struct ProgressListener {
+  std::function<void(const StageProgress&)> on_progress;  // now and then, and at the end of a stage
+  std::function<void(LogLevel, const std::string&)> on_log;
+};
+
 class ProgressView {
  public:
   // quiet: warnings only.
   explicit ProgressView(bool quiet);
+  explicit ProgressView(ProgressListener listener);
   ~ProgressView();
   ProgressView(const ProgressView&) = delete;
   ProgressView& operator=(const ProgressView&) = delete;
@@ -64,13 +74,15 @@ class ProgressView {
 
  private:
   void draw();
+  void tell();
   void clear();
   void say(const std::string& line);
   double share_done() const;
 
-  bool quiet_;
-  bool terminal_;
-  bool unicode_;
+  bool quiet_ = false;
+  bool terminal_ = false;
+  bool unicode_ = false;
+  std::optional<ProgressListener> listener_;
   std::mutex mutex_;
   std::ofstream log_;
   std::string stage_;

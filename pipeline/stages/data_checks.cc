@@ -44,6 +44,7 @@ int largest_label_of(const FoldInfo& info) {
 }
 
 std::string files_of(const Config& config, size_t fold, bool test) {
+  if (!config.data.given.empty()) return "given";
   if (config.data.folds.empty()) return "generated";
   const FoldFiles& files = config.data.folds[fold];
   if (test) return join(files.test, ", ");

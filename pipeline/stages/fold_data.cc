@@ -47,27 +47,33 @@ SplitInfo describe(const Dataset& data, const Context& context) {
           query_contents(data, context)};
 }
 
+// K.
+int labels_of(const Config& config, const Dataset& train) {
+  return config.data.labels > 0 ? config.data.labels : std::max(2, train.max_label() + 1);
+}
+
 // A label that training never had cannot be predicted, and a feature that it never had cannot have been
 // learnt.
-void expect_known(const Config& config, size_t fold, const std::vector<std::string>& files, const char* split,
-                  const Dataset& data, const Dataset& train, int labels) {
+void expect_known(const Config& config, size_t fold, const std::string& files, const char* split,
+                  const Dataset& data, const Dataset& train) {
+  const int labels = labels_of(config, train);
   if (data.max_label() >= labels)
     throw_input(
         "fold {}: the {} data ({}) has label {} and the largest of the training data is {}; set data.labels: "
         "{} "
         "if that is right",
-        fold + 1, split, join(files, ", "), data.max_label(), train.max_label(), data.max_label() + 1);
+        fold + 1, split, files, data.max_label(), train.max_label(), data.max_label() + 1);
   if (!data.feature_names().empty() && !train.feature_names().empty() &&
       data.feature_names() != train.feature_names())
     throw_input(
         "fold {}: the head of the {} data ({}) has other names of features than that of the training data; "
         "expected the same",
-        fold + 1, split, join(files, ", "));
+        fold + 1, split, files);
   if (data.features() > train.features() && !config.data.allow_new_features)
     throw_input(
         "fold {}: the {} data ({}) has feature {} and the training data has features 1 to {} only, so that "
         "nothing can be learnt of it; set data.allow_new_features: true if it is 0 there",
-        fold + 1, split, join(files, ", "), data.features(), train.features());
+        fold + 1, split, files, data.features(), train.features());
 }
 
 void save_split(BinaryWriter& out, const SplitInfo& split) {
@@ -158,7 +164,12 @@ Hash128 fold_key(const Config& config, size_t fold, ArtifactStore& store, Missin
   hasher.number(static_cast<uint64_t>(config.data.labels))
       .number(static_cast<uint64_t>(config.data.max_feature_id));
   if (config.data.allow_new_features) hasher.text("new features");
-  if (config.data.folds.empty()) {
+  if (!config.data.given.empty()) {
+    const FoldFeatures& given = *config.data.given[fold];
+    hasher.text("given");
+    for (const auto* split : {&given.train, &given.valid, &given.test})
+      hasher.number(split->fingerprint().high).number(split->fingerprint().low);
+  } else if (config.data.folds.empty()) {
     hasher.text(config.data.synthetic.preset).number(static_cast<uint64_t>(config.data.synthetic.queries));
     hasher.number(config.seed).number(fold);
   } else {
@@ -173,12 +184,8 @@ Hash128 fold_key(const Config& config, size_t fold, ArtifactStore& store, Missin
   return hasher.digest();
 }
 
-namespace {
-
-// The validation split out of the training data. Queries that stand twice stay in training, so that none is
-// in both.
-FoldFeatures take_valid(const Dataset& train, const ValidFromTrain& from, std::optional<Dataset> test,
-                        const Context& context) {
+std::pair<Dataset, Dataset> take_valid(const Dataset& train, const ValidFromTrain& from,
+                                       const Context& context) {
   QuerySplit split = split_queries(train.queries(), from.share, Random(from.seed, "validation"));
   const std::vector<Hash128> contents = query_contents(train, context);
   std::set<Hash128> trained;
@@ -188,10 +195,10 @@ FoldFeatures take_valid(const Dataset& train, const ValidFromTrain& from, std::o
     (contents[q] != Hash128{} && trained.contains(contents[q]) ? split.train : valid).push_back(q);
   if (valid.empty()) throw_input("every query that valid: {{from: train}} takes is a copy of one that stays");
   std::sort(split.train.begin(), split.train.end());
-  Dataset taken = train.select_queries(valid);
-  Dataset judged = test ? std::move(*test) : taken;
-  return {train.select_queries(split.train), std::move(taken), std::move(judged)};
+  return {train.select_queries(split.train), train.select_queries(valid)};
 }
+
+namespace {
 
 FoldFeatures read_files(const Config& config, size_t fold, const Context& context) {
   const FoldFiles& files = config.data.folds[fold];
@@ -203,16 +210,15 @@ FoldFeatures read_files(const Config& config, size_t fold, const Context& contex
   };
   Dataset train = read(files.train);
   expect_several_labels(train);
-  const int labels = config.data.labels > 0 ? config.data.labels : std::max(2, train.max_label() + 1);
   std::optional<Dataset> valid;
   if (!files.valid.empty()) {
     valid = read(files.valid);
-    expect_known(config, fold, files.valid, "validation", *valid, train, labels);
+    expect_known(config, fold, join(files.valid, ", "), "validation", *valid, train);
   }
   std::optional<Dataset> test;
   if (!files.test.empty()) {
     test = read(files.test);
-    expect_known(config, fold, files.test, "test", *test, train, labels);
+    expect_known(config, fold, join(files.test, ", "), "test", *test, train);
   }
   // A feature that one split never writes is 0 there.
   const size_t widest =
@@ -222,17 +228,35 @@ FoldFeatures read_files(const Config& config, size_t fold, const Context& contex
   if (valid && valid->features() < widest) valid = read(files.valid);
   if (test && test->features() < widest) test = read(files.test);
   std::optional<Dataset> source;
-  if (!config.data.source.files.empty()) source = read_source(config, widest, labels, context);
+  if (!config.data.source.files.empty())
+    source = read_source(config, widest, labels_of(config, train), context);
   FoldFeatures result;
   if (valid) {
     Dataset judged = test ? std::move(*test) : *valid;
     result = {std::move(train), std::move(*valid), std::move(judged)};
   } else {
-    result = take_valid(train, files.valid_from, std::move(test), context);
+    auto [rest, taken] = take_valid(train, files.valid_from, context);
+    Dataset judged = test ? std::move(*test) : taken;
+    result = {std::move(rest), std::move(taken), std::move(judged)};
   }
   if (source && !config.data.allow_overlap) expect_unseen(*source, result.valid, result.test, fold, context);
   result.source = std::move(source);
   return result;
+}
+
+FoldFeatures given_fold(const Config& config, size_t fold) {
+  const FoldFeatures& given = *config.data.given[fold];
+  expect_several_labels(given.train);
+  if (config.data.labels > 0 && given.train.max_label() >= config.data.labels)
+    throw_input("fold {}: the training data (given) has label {}; data.labels is {}, for labels 0 to {}",
+                fold + 1, given.train.max_label(), config.data.labels, config.data.labels - 1);
+  for (const auto& [split, data] : {std::pair{"validation", &given.valid}, std::pair{"test", &given.test}}) {
+    expect_known(config, fold, "given", split, *data, given.train);
+    if (data->features() != given.train.features())
+      throw_input("fold {}: the {} data has {} features and the training data has {}; expected the same",
+                  fold + 1, split, data->features(), given.train.features());
+  }
+  return given;
 }
 
 }  // namespace
@@ -250,6 +274,7 @@ std::vector<std::filesystem::path> content_of(const Config& config, const FoldFi
 
 FoldFeatures read_fold(const Config& config, size_t fold, const ArtifactStore& store,
                        const Context& context) {
+  if (!config.data.given.empty()) return given_fold(config, fold);
   if (config.data.folds.empty()) return generate_fold(config, fold, context);
   std::vector<std::filesystem::path> files = content_of(config, config.data.folds[fold]);
   const std::vector<std::filesystem::path> source = content_of(config, {config.data.source.files, {}, {}});
@@ -289,7 +314,7 @@ bool describes(const FoldInfo& info, const FoldFeatures& features) {
 FoldInfo describe_fold(const Config& config, const FoldFeatures& features, const Context& context) {
   expect_several_labels(features.train);
   FoldInfo info;
-  info.labels = config.data.labels > 0 ? config.data.labels : std::max(2, features.train.max_label() + 1);
+  info.labels = labels_of(config, features.train);
   info.features = features.train.features();
   info.feature_names = features.train.feature_names();
   info.train = describe(features.train, context);
@@ -395,11 +420,6 @@ SplitInfo select_info(const SplitInfo& info, std::span<const size_t> queries) {
   }
   result.queries = QueryIndex(std::move(offsets), std::move(ids));
   return result;
-}
-
-size_t fold_count(const Config& config) {
-  return config.data.folds.empty() ? static_cast<size_t>(config.data.synthetic.folds)
-                                   : config.data.folds.size();
 }
 
 std::vector<double> fold_grades(const Config& config, int labels) {

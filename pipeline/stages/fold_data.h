@@ -35,13 +35,6 @@ struct FoldInfo {
   SplitInfo test;
 };
 
-struct FoldFeatures {
-  Dataset train;
-  Dataset valid;
-  Dataset test;
-  std::optional<Dataset> source = std::nullopt;  // data.source
-};
-
 // The features of a fold standardised as some learners want them, and what these train on, with the bins that
 // they share.
 struct PreparedFold {
@@ -66,9 +59,13 @@ Hash128 fold_key(const Config& config, size_t fold, ArtifactStore& store, Missin
 
 // The files that a fold's data is read from, with the sizes of groups and the weights beside them.
 std::vector<std::filesystem::path> content_of(const Config& config, const FoldFiles& files);
-// Reads the files (or generates the preset) without standardisation; throws InputError naming file and line,
-// and RunError where a file is not what the plan was made for.
+// Reads the files (or takes the given data, or generates the preset) without standardisation; throws
+// InputError naming file and line, and RunError where a file is not what the plan was made for.
 FoldFeatures read_fold(const Config& config, size_t fold, const ArtifactStore& store, const Context& context);
+// What is left of the training data, and the validation split out of it. Queries that stand twice stay in
+// training, so that none is in both.
+std::pair<Dataset, Dataset> take_valid(const Dataset& train, const ValidFromTrain& from,
+                                       const Context& context);
 // Whether this is what describe_fold says of these features.
 bool describes(const FoldInfo& info, const FoldFeatures& features);
 FoldInfo describe_fold(const Config& config, const FoldFeatures& features, const Context& context);
@@ -91,7 +88,6 @@ QuerySplit bag_split(const Config& config, const QueryIndex& train, size_t fold,
 // The labels, weights and queries of some queries of a split.
 SplitInfo select_info(const SplitInfo& info, std::span<const size_t> queries);
 
-size_t fold_count(const Config& config);
 // 2^l - 1, or the config's grades; throws InputError when there are fewer grades than labels.
 std::vector<double> fold_grades(const Config& config, int labels);
 

@@ -84,7 +84,7 @@ Plan make_plan(Config config, ArtifactStore& store, MissingFiles missing) {
   Plan plan;
   plan.config = std::move(config);
   const Config& c = plan.config;
-  for (size_t fold = 0; fold < fold_count(c); ++fold)
+  for (size_t fold = 0; fold < fold_count(c.data); ++fold)
     plan.fold_keys.push_back(fold_key(c, fold, store, missing));
   const Hash128 source = source_key(c, store, missing);
   for (size_t fold = 0; fold < plan.fold_keys.size(); ++fold) {

@@ -30,7 +30,14 @@ Hash128 hash_features(std::span<const float> values, ThreadPool* pool) {
 
 Dataset::Dataset(FloatBuffer features, size_t num_features, std::vector<int32_t> labels, QueryIndex queries,
                  NameTable names, std::vector<uint32_t> source_rows, ThreadPool* pool)
-    : features_(std::move(features)),
+    : Dataset(std::make_shared<const FloatBuffer>(std::move(features)), num_features, std::move(labels),
+              std::move(queries), std::move(names), std::move(source_rows), pool) {}
+
+Dataset::Dataset(std::span<const float> features, std::shared_ptr<const void> owner, size_t num_features,
+                 std::vector<int32_t> labels, QueryIndex queries, NameTable names,
+                 std::vector<uint32_t> source_rows, ThreadPool* pool)
+    : owner_(std::move(owner)),
+      features_(features),
       num_features_(num_features),
       labels_(std::move(labels)),
       queries_(std::move(queries)),
@@ -45,7 +52,7 @@ Dataset::Dataset(FloatBuffer features, size_t num_features, std::vector<int32_t>
     require(label >= 0, "a negative label");
     max_label_ = std::max(max_label_, label);
   }
-  const Hash128 content = hash_features(features_.values(), pool);
+  const Hash128 content = hash_features(features_, pool);
   Hasher hasher;
   hasher.number(num_features_).number(content.high).number(content.low);
   hasher.values(std::span<const int32_t>(labels_)).values(std::span<const size_t>(queries_.offsets()));

@@ -26,6 +26,24 @@ Dataset small(std::vector<float> features = {1, 2, 3, 4, 5, 6}, std::vector<int3
   return Dataset(features, 2, labels, QueryIndex({0, 1, 3}, ids), names);
 }
 
+TEST(Dataset, SharesTheFeaturesOfWhatItWasMadeFrom) {
+  const Dataset original = small();
+  const Dataset copy = original;
+  EXPECT_EQ(copy.values().data(), original.values().data());
+  // Somebody else's memory stays where it is, and is let go of with the last copy.
+  auto owner = std::make_shared<std::vector<float>>(std::vector<float>{1, 2, 3, 4, 5, 6});
+  const std::weak_ptr<std::vector<float>> held = owner;
+  {
+    const Dataset borrowed(*owner, owner, 2, {0, 1, 2}, QueryIndex({0, 1, 3}, {"a", "b"}), NameTable());
+    EXPECT_EQ(borrowed.values().data(), owner->data());
+    EXPECT_EQ(borrowed.fingerprint(), original.fingerprint());
+    owner.reset();
+    EXPECT_THAT(borrowed.row(2), ElementsAre(5, 6));
+    EXPECT_FALSE(held.expired());
+  }
+  EXPECT_TRUE(held.expired());
+}
+
 TEST(Dataset, FingerprintIsOfTheContent) {
   const Hash128 original = small().fingerprint();
   EXPECT_EQ(small().fingerprint(), original);

@@ -69,6 +69,29 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return text.replace(at, from.size(), to);
 }
 
+TEST(Config, GivenDataTakesThePlaceOfFiles) {
+  const auto split = [](float value) {
+    return Dataset(std::vector<float>{value, 2}, 1, {0, 1}, QueryIndex({0, 2}, {"q"}), NameTable());
+  };
+  ConfigSource source{R"({"name": "given", "learners": [{"type": "svm"}]})", "", {}, {}};
+  const auto fails = [&](const std::string& sentence) {
+    try {
+      parse_config(source);
+      ADD_FAILURE() << "expected: " << sentence;
+    } catch (const InputError& error) {
+      EXPECT_THAT(error.what(), testing::HasSubstr(sentence));
+    }
+  };
+  fails("config: data: is missing");
+  source.given = {std::make_shared<const FoldFeatures>(FoldFeatures{split(1), split(3), split(4)})};
+  const Config config = parse_config(source);
+  EXPECT_EQ(fold_count(config.data), 1U);
+  EXPECT_EQ(config.values.at("data.given.0.valid"), split(3).fingerprint().hex());
+  source.overrides = {"data.synthetic={preset: quickstart}"};
+  fails("the data is given already");
+  EXPECT_THAT(error_of(config.resolved), testing::HasSubstr("was in the memory of a program"));
+}
+
 TEST(Config, DefaultsAreThoseOfTheStructs) {
   const Config config = parse(kSmall);
   EXPECT_EQ(config.name, "small");

@@ -75,5 +75,26 @@ TEST(TimeLeft, NeverCountsMillisecondsNorJumps) {
   }
 }
 
+TEST(ProgressView, TellsAListenerInsteadOfTheScreen) {
+  std::vector<StageProgress> told;
+  std::vector<std::string> said;
+  ProgressView view({[&](const StageProgress& progress) { told.push_back(progress); },
+                     [&](LogLevel, const std::string& message) { said.push_back(message); }});
+  testing::internal::CaptureStderr();
+  view.begin_stage("train", 2, 1);
+  view.log(LogLevel::kWarning, "careful");
+  view.job_done("one");
+  view.job_done("two");
+  view.end_stage();
+  view.begin_stage("mix", 0, 3);  // all cached: nothing to tell
+  view.end_stage();
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  ASSERT_FALSE(told.empty());
+  EXPECT_EQ(told.back().stage, "train");
+  EXPECT_EQ(told.back().done, 2U);
+  EXPECT_EQ(told.back().share, 1);
+  EXPECT_THAT(said, testing::ElementsAre("careful"));
+}
+
 }  // namespace
 }  // namespace tunemix

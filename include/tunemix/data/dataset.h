@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -34,19 +35,24 @@ class NameTable {
   std::vector<uint64_t> ends_;
 };
 
+// A copy shares the features with the data set that it was made from.
 class Dataset {
  public:
   // features: documents x num_features, row by row; missing values are 0.
   // names may be empty (size 0) when no document has one; pool: to hash the content on several threads.
   Dataset(FloatBuffer features, size_t num_features, std::vector<int32_t> labels, QueryIndex queries,
           NameTable names, std::vector<uint32_t> source_rows = {}, ThreadPool* pool = nullptr);
+  // Features in somebody else's memory, which stays there and as it is while `owner` lives.
+  Dataset(std::span<const float> features, std::shared_ptr<const void> owner, size_t num_features,
+          std::vector<int32_t> labels, QueryIndex queries, NameTable names,
+          std::vector<uint32_t> source_rows = {}, ThreadPool* pool = nullptr);
 
   size_t documents() const { return labels_.size(); }
   size_t features() const { return num_features_; }
   std::span<const float> row(size_t document) const {
     return {features_.data() + document * num_features_, num_features_};
   }
-  std::span<const float> values() const { return features_.values(); }
+  std::span<const float> values() const { return features_; }
   std::span<const int32_t> labels() const { return labels_; }
   const QueryIndex& queries() const { return queries_; }
   const NameTable& names() const { return names_; }
@@ -68,7 +74,13 @@ class Dataset {
   Dataset weighted(std::vector<float> weights) &&;
 
  private:
-  FloatBuffer features_;
+  Dataset(std::shared_ptr<const FloatBuffer> features, size_t num_features, std::vector<int32_t> labels,
+          QueryIndex queries, NameTable names, std::vector<uint32_t> source_rows, ThreadPool* pool)
+      : Dataset(features->values(), features, num_features, std::move(labels), std::move(queries),
+                std::move(names), std::move(source_rows), pool) {}
+
+  std::shared_ptr<const void> owner_;  // of the features
+  std::span<const float> features_;
   size_t num_features_;
   std::vector<int32_t> labels_;
   QueryIndex queries_;

@@ -1,0 +1,166 @@
+"""What users give (numpy, pandas, scipy) as data sets of the library, with as few copies as it takes."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+import numpy as np
+
+from . import _core
+from ._core import InputError
+
+MOST_LABEL = 31
+
+
+def group_rows(qid: Any, rows: int, name: str = "qid") -> tuple[list[int], list[str], np.ndarray]:
+    """The offsets and ids of the queries, in order of first appearance, and the row of each document where the
+    rows of a query are not adjacent (empty where they are). Without qid all rows are one query."""
+    in_order = np.empty(0, dtype=np.uint32)
+    if qid is None:
+        return [0, rows], ["1"], in_order
+    ids = np.asarray(qid)
+    if ids.ndim != 1 or len(ids) != rows:
+        raise InputError(f"{name} has shape {ids.shape}; expected {rows} values, one for each row of X")
+    if ids.dtype.kind not in "iubfUSOMm":
+        raise InputError(f"{name} has type {ids.dtype}; expected numbers or words")
+    missing = ids != ids if ids.dtype.kind in "fO" else None
+    if missing is not None:
+        if ids.dtype.kind == "O":
+            missing = missing.astype(bool) | np.array([value is None for value in ids], dtype=bool)
+        if missing.any():
+            raise InputError(f"{name}[{int(np.argmax(missing))}] is missing; expected a query for every row")
+    if rows == 0:
+        raise InputError("X has no rows; expected at least one")
+    starts = np.concatenate(([0], np.flatnonzero(ids[1:] != ids[:-1]) + 1))
+    numbers: dict[Any, int] = {}
+    segments = [numbers.setdefault(value, len(numbers)) for value in ids[starts].tolist()]
+    lengths = np.diff(np.append(starts, rows))
+    sizes = np.bincount(segments, weights=lengths, minlength=len(numbers)).astype(np.int64)
+    offsets = np.concatenate(([0], np.cumsum(sizes))).tolist()
+    names = [_id_text(value) for value in numbers]
+    if len(numbers) == len(segments):
+        return offsets, names, in_order
+    order = np.argsort(np.repeat(segments, lengths), kind="stable").astype(np.uint32)
+    return offsets, names, order
+
+
+def _id_text(value: Any) -> str:
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return value.decode() if isinstance(value, bytes) else str(value)
+
+
+def labels_of(y: Any, rows: int, name: str = "y") -> np.ndarray:
+    """Grades as whole numbers; None stands for unknown ones (0)."""
+    if y is None:
+        return np.zeros(rows, dtype=np.int32)
+    values = np.asarray(y)
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.ndim != 1 or len(values) != rows:
+        raise InputError(f"{name} has shape {values.shape}; expected {rows} labels, one for each row of X")
+    if values.dtype.kind not in "iubf":
+        raise InputError(f"{name} has type {values.dtype}; expected whole numbers from 0 to {MOST_LABEL}")
+    bad = ~((values >= 0) & (values <= MOST_LABEL))
+    if values.dtype.kind == "f":
+        bad |= values != np.floor(values)
+    if bad.any():
+        at = int(np.argmax(bad))
+        raise InputError(f"{name}[{at}] is {values[at]}; expected a whole number from 0 to {MOST_LABEL}")
+    return values.astype(np.int32)
+
+
+def scores_of(scores: Any, rows: int, name: str = "scores") -> np.ndarray:
+    try:
+        values = np.asarray(scores, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} are not numbers; expected {rows} of them, one for each document") from None
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.ndim != 1 or len(values) != rows:
+        raise InputError(f"{name} has shape {values.shape}; expected {rows} scores, one for each document")
+    bad = ~np.isfinite(values)
+    if bad.any():
+        at = int(np.argmax(bad))
+        raise InputError(f"{name}[{at}] is {values[at]}; expected a finite number")
+    return np.ascontiguousarray(values)
+
+
+def feature_names(X: Any) -> Optional[list[str]]:
+    """The column names of a frame, if all are words."""
+    columns = getattr(X, "columns", None)
+    if columns is None or not hasattr(X, "to_numpy"):
+        return None
+    names = list(columns)
+    return names if names and all(isinstance(name, str) for name in names) else None
+
+
+def row_count(X: Any, name: str = "X") -> int:
+    shape = getattr(X, "shape", None)
+    if shape is None:
+        shape = np.shape(X)
+    if len(shape) != 2:
+        raise InputError(f"{name} has {len(shape)} dimensions; expected 2: documents x features")
+    if shape[0] == 0 or shape[1] == 0:
+        raise InputError(f"{name} has shape {tuple(shape)}; expected at least one document and one feature")
+    return int(shape[0])
+
+
+def _is_sparse(X: Any) -> bool:
+    return hasattr(X, "tocsr") and hasattr(X, "nnz")
+
+
+def _frame_values(X: Any, name: str) -> np.ndarray:
+    kinds = {np.dtype(kind) if isinstance(kind, np.dtype) else None for kind in X.dtypes}
+    if kinds == {np.dtype(np.float32)} or kinds == {np.dtype(np.float64)}:
+        return X.to_numpy()
+    try:
+        return X.to_numpy(dtype=np.float32, na_value=np.nan)
+    except (TypeError, ValueError):
+        wrong = [str(column) for column, kind in zip(X.columns, X.dtypes) if getattr(kind, "kind", "O") not in "iubf"]
+        raise InputError(f"{name} has columns that are not numbers: {', '.join(wrong)}") from None
+
+
+def _dense_values(X: Any, name: str) -> np.ndarray:
+    values = _frame_values(X, name) if hasattr(X, "columns") and hasattr(X, "dtypes") else np.asarray(X)
+    if values.dtype not in (np.float32, np.float64) or not values.dtype.isnative or not values.flags.aligned:
+        if values.dtype.kind not in "iubfO":
+            raise InputError(f"{name} has type {values.dtype}; expected numbers")
+        try:
+            values = values.astype(np.float64 if values.dtype.kind in "fO" else np.float32)
+        except (TypeError, ValueError):
+            raise InputError(f"{name} has values that are not numbers") from None
+    return values
+
+
+def dataset(X: Any, y: Any, qid: Any, threads: int = 0, prefix: str = "") -> _core.Dataset:
+    """A data set of the library. Rows of a query that are not adjacent are brought together; what is computed of
+    them comes back in the order of X. prefix: what the arguments' names begin with in messages."""
+    rows = row_count(X, prefix + "X")
+    offsets, ids, order = group_rows(qid, rows, prefix + "qid")
+    labels = labels_of(y, rows, prefix + "y")
+    documents = _core.Documents(labels[order] if len(order) else labels, offsets, ids, order)
+    if _is_sparse(X):
+        rows_first = X.tocsr()
+        values = rows_first.data
+        if values.dtype not in (np.float32, np.float64):
+            values = values.astype(np.float32)
+        return _core.sparse_dataset(
+            rows_first.indptr, rows_first.indices, values, rows_first.shape[1], documents, threads
+        )
+    return _core.dense_dataset(_dense_values(X, prefix + "X"), documents, threads)
+
+
+def labelled(y: Any, qid: Any, names: Any = None) -> _core.Dataset:
+    """Labels and queries alone."""
+    labels = np.asarray(y)
+    rows = len(labels) if labels.ndim else 0
+    if rows == 0:
+        raise InputError("y is empty; expected a label for each document")
+    offsets, ids, order = group_rows(qid, rows)
+    values = labels_of(y, rows)
+    texts = [] if names is None else [str(name) for name in names]
+    if texts and len(texts) != rows:
+        raise InputError(f"names has {len(texts)} values; expected {rows}, one for each document")
+    documents = _core.Documents(values[order] if len(order) else values, offsets, ids, order)
+    return _core.labelled_documents(documents, texts)
