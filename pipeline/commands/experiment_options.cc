@@ -47,7 +47,7 @@ void ExperimentOptions::add_to(CLI::App& command) {
                      "Files of validation data; without them a fifth of the training queries is taken");
   command.add_option("--data-test", test, "Files of test data");
   command.add_option("--runs", runs, "Folder of the runs and of the cache")->capture_default_str();
-  command.add_option("--engine", engine, "local or slurm, instead of the config's");
+  command.add_option("--engine", engine, "local, slurm or command, instead of the config's");
 }
 
 Config ExperimentOptions::read() const {
