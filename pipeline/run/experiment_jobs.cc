@@ -2,6 +2,7 @@
 #include <sys/sysinfo.h>
 
 #include <algorithm>
+#include <csignal>
 
 #include "pipeline/engine/engine.h"
 #include "pipeline/run/experiment.h"
@@ -238,6 +239,8 @@ void Experiment::run_elsewhere(const std::vector<const TrainJob*>& jobs, bool ca
     order.jobs.push_back({static_cast<size_t>(job - plan_.jobs.data()), job->fold, job->learner, job->name});
   order.is_done = [&](size_t job) { return is_done(plan_.jobs[job], calibrated); };
   order.on_done = [&](size_t job) { view_.job_done(plan_.jobs[job].name); };
+  // Whoever read our messages may have gone (`| head`, a dropped connection): no reason to lose the tasks.
+  std::signal(SIGPIPE, SIG_IGN);
   if (engine.type == "command") {
     run_by_command(order, engine.command, context_);
   } else {
