@@ -56,6 +56,7 @@ int main(int argc, char** argv) {
   add_score_command(app, program);
   add_inspect_command(app, program);
   add_job_command(app, program);
+  add_task_command(app, program);
   try {
     instructions();  // an unknown set is refused before anything is done
     app.parse(argc, argv);

@@ -31,6 +31,7 @@ void add_distill_command(CLI::App& app, Program& program);
 void add_report_command(CLI::App& app, Program& program);
 void add_clean_command(CLI::App& app, Program& program);
 void add_job_command(CLI::App& app, Program& program);
+void add_task_command(CLI::App& app, Program& program);
 void add_eval_command(CLI::App& app, Program& program);
 void add_synth_command(CLI::App& app, Program& program);
 void add_clicks_command(CLI::App& app, Program& program);

@@ -48,7 +48,7 @@ void ExperimentOptions::add_to(CLI::App& command) {
   command.add_option("--data-test", test,
                      "Files of test data; without them results are those on --data-valid");
   command.add_option("--runs", runs, "Folder of the runs and of the cache")->capture_default_str();
-  command.add_option("--engine", engine, "local or slurm, instead of the config's");
+  command.add_option("--engine", engine, "local, slurm or command, instead of the config's");
 }
 
 Config ExperimentOptions::read() const {

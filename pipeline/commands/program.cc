@@ -28,8 +28,12 @@ std::unique_ptr<Context> Program::context(uint64_t seed) const {
   struct sigaction handler {};
   handler.sa_handler = on_interrupt;
   handler.sa_flags = static_cast<int>(SA_RESETHAND);  // a second Ctrl-C ends the program at once
-  sigaction(SIGINT, &handler, nullptr);
-  sigaction(SIGTERM, &handler, nullptr);
+  // A dropped connection is like Ctrl-C, unless nohup said that it is nothing.
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction before {};
+    sigaction(signal, nullptr, &before);
+    if (before.sa_handler != SIG_IGN) sigaction(signal, &handler, nullptr);
+  }
   // A file that grows past the limit of its size is an error of that write, as a full disk is.
   std::signal(SIGXFSZ, SIG_IGN);
   return result;

@@ -20,6 +20,7 @@ struct RunCommand {
   std::string from;
   bool force = false;
   bool dry_run = false;
+  bool detach = false;
   bool help_config = false;
   bool json = false;
 };
@@ -33,7 +34,8 @@ int print_status(Experiment& experiment, bool json) {
                      {"cached", stage.cached},
                      {"missing", stage.missing},
                      {"reasons", stage.reasons},
-                     {"jobs", stage.missing_jobs}});
+                     {"jobs", stage.missing_jobs},
+                     {"tasks", stage.tasks}});
     std::cout << out.dump(1) << '\n';
     return 0;
   }
@@ -45,6 +47,7 @@ int print_status(Experiment& experiment, bool json) {
       line += fmt::format("to compute: {} of {}; {}", stage.missing, stage.cached + stage.missing,
                           join(stage.reasons, "; "));
     std::cout << line << '\n';
+    if (!stage.tasks.empty()) std::cout << "             " << stage.tasks << '\n';
     constexpr size_t kShown = 5;
     if (stage.cached > 0 && stage.missing > 0)
       for (size_t i = 0; i < stage.missing_jobs.size(); ++i) {
@@ -95,13 +98,19 @@ int run(const RunCommand& command, const Program& program) {
         "--force needs --only STAGE or --from STAGE, so that not everything is computed again by mistake");
   options.force = command.force;
   options.read_only = command.dry_run;
+  options.detach = command.detach;
   ProgressView view(program.quiet);
   const auto context = program.context();
   context->on_log = [&](LogLevel level, const std::string& message) { view.log(level, message); };
   Experiment experiment(command.experiment.read(), options, *context, view);
   if (command.dry_run) return print_status(experiment, command.json);
   try {
-    experiment.run();
+    if (!experiment.run()) {
+      std::cout << "the tasks are left to Slurm; 'tunemix status' shows them, and 'tunemix run' with the "
+                   "same config waits "
+                   "for them and does the rest\n";
+      return 0;
+    }
   } catch (const Interrupted&) {
     view.interrupted();
     std::cerr << "kept: " << kept_so_far(experiment) << '\n';
@@ -177,6 +186,8 @@ void add_run_command(CLI::App& app, Program& program) {
   command->add_option("--from", options->from, "Run this stage and those after it");
   command->add_flag("--force", options->force, "With --only or --from: compute again what is in the cache");
   command->add_flag("--dry-run", options->dry_run, "Say what would be computed, and why");
+  command->add_flag("--detach", options->detach,
+                    "With Slurm: submit the training tasks and leave; the next run takes them up");
   command->add_flag("--help-config", options->help_config, "Print the reference of all config keys");
   command->add_flag("--json", options->json, "Print the results as JSON");
   add_common_options(*command, program);
@@ -217,8 +228,7 @@ void add_status_command(CLI::App& app, Program& program) {
 }
 
 void add_job_command(CLI::App& app, Program& program) {
-  CLI::App* command =
-      app.add_subcommand("job", "Run one training job of an experiment (a task of a job array)");
+  CLI::App* command = app.add_subcommand("job", "Run one training job of an experiment by its number");
   auto options = std::make_shared<RunCommand>();
   auto job = std::make_shared<size_t>(0);
   options->experiment.add_to(*command);
@@ -232,7 +242,7 @@ void add_job_command(CLI::App& app, Program& program) {
       RunOptions run_options;
       run_options.runs = options->experiment.runs;
       Experiment experiment(options->experiment.read(), run_options, *context, view);
-      experiment.run_job(*job);
+      experiment.run_job(*job, false);
       return 0;
     };
   });

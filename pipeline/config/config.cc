@@ -16,11 +16,35 @@ namespace tunemix {
 namespace {
 
 // It becomes a line of the batch script.
-void expect_slurm_word(const YamlSection& section, const std::string& key, const std::string& word) {
-  const bool good = std::all_of(word.begin(), word.end(), [](unsigned char c) {
-    return std::isalnum(c) != 0 || (c != 0 && std::strchr("._:,-", c) != nullptr);
+void expect_slurm_word(const YamlSection& section, const std::string& key, const std::string& word,
+                       const char* also = "._:,-") {
+  const bool good = std::all_of(word.begin(), word.end(), [&](unsigned char c) {
+    return std::isalnum(c) != 0 || (c != 0 && std::strchr(also, c) != nullptr);
   });
-  if (!good) section.fail(key, fmt::format("is '{}'; expected letters, digits and any of ._:,-", word));
+  if (!good) section.fail(key, fmt::format("is '{}'; expected letters, digits and any of {}", word, also));
+}
+
+void read_engine(const YamlSection& engine, EngineConfig& config, ResolvedLog& log) {
+  engine.expect_keys(engine_table().names() + std::vector<std::string>{"slurm", "command"});
+  engine.read(engine_table(), config, log);
+  const YamlSection slurm = engine.section("slurm");
+  slurm.expect_keys(slurm_table().names());
+  slurm.read(slurm_table(), config.slurm, log);
+  expect_slurm_word(slurm, "partition", config.slurm.partition);
+  expect_slurm_word(slurm, "account", config.slurm.account);
+  expect_slurm_word(slurm, "qos", config.slurm.qos);
+  expect_slurm_word(slurm, "time", config.slurm.time);
+  expect_slurm_word(slurm, "constraint", config.slurm.constraint, "._:,-&|()[]*@");
+  if (config.slurm.options.find_first_of("\r\n") != std::string::npos)
+    slurm.fail("options", "has several lines; expected options of sbatch in one line");
+  const YamlSection command = engine.section("command");
+  command.expect_keys(command_table().names());
+  command.read(command_table(), config.command, log);
+  if (config.type != "command") return;
+  const std::string& run = config.command.run;
+  if (run.find("{commands}") == std::string::npos && run.find("{script}") == std::string::npos)
+    command.fail("run", run.empty() ? "is missing; expected a command such as parallel -j 8 < {commands}"
+                                    : fmt::format("is '{}'; expected {{commands}} or {{script}} in it", run));
 }
 
 void read_learners(const YamlSection& root, Config& config, ResolvedLog& log) {
@@ -107,14 +131,7 @@ Config build(const ConfigSource& source, const YamlDocument* recipe) {
       (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || !(err_max >= 1)))
     evaluate.fail("err_max", fmt::format("is '{}'; expected auto or a number from 1", text));
 
-  const YamlSection engine = root.section("engine");
-  engine.expect_keys(engine_table().names() + std::vector<std::string>{"slurm"});
-  engine.read(engine_table(), config.engine, log);
-  const YamlSection slurm = engine.section("slurm");
-  slurm.expect_keys(slurm_table().names());
-  slurm.read(slurm_table(), config.engine.slurm, log);
-  expect_slurm_word(slurm, "partition", config.engine.slurm.partition);
-  expect_slurm_word(slurm, "time", config.engine.slurm.time);
+  read_engine(root.section("engine"), config.engine, log);
 
   config.resolved = log.yaml();
   config.values = log.values();

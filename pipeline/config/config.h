@@ -135,16 +135,35 @@ struct EvaluateConfig {
 
 struct SlurmConfig {
   std::string partition;
+  std::string account;
+  std::string qos;
+  std::string constraint;
+  std::string options;  // more of sbatch's
+  std::string setup;    // lines of the task's script before the program starts
   std::string time = "01:00:00";
   int cpus = 1;
   int memory_mb = 2000;
+  int throttle = 0;       // tasks of an array at once; 0: any number
+  int jobs_per_task = 0;  // 0: as many as take task_minutes
+  double task_minutes = 10;
   int retries = 2;
-  int poll_seconds = 2;
+  int poll_seconds = 30;
+  int wait_seconds = 60;
+};
+
+struct CommandConfig {
+  std::string run;  // a shell's command line with placeholders
+  std::string setup;
+  int cpus = 1;
+  int jobs_per_task = 1;
+  int retries = 2;
+  int wait_seconds = 60;
 };
 
 struct EngineConfig {
   std::string type = "local";
   SlurmConfig slurm;
+  CommandConfig command;
 };
 
 // What a config is read from: read again once the recipe is known.

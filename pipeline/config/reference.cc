@@ -116,7 +116,9 @@ std::string config_reference() {
   add_section(out, "mix.fixed", "What is used instead of a choice.", mix_fixed_table());
   add_section(out, "evaluate", "What is reported.", evaluate_table());
   add_section(out, "engine", "Does not change results.", engine_table());
-  add_section(out, "engine.slurm", "Resources of the job array's tasks.", slurm_table());
+  add_section(out, "engine.slurm", "Job arrays of Slurm; docs/cluster.md has an example.", slurm_table());
+  add_section(out, "engine.command",
+              "Any launcher that runs a list of commands; docs/cluster.md has examples.", command_table());
   return out;
 }
 

@@ -252,7 +252,7 @@ const OptionTable<EvaluateConfig>& evaluate_table() {
 const OptionTable<EngineConfig>& engine_table() {
   static const OptionTable<EngineConfig> table = [] {
     OptionTable<EngineConfig> t;
-    words_choice(t, "type", &EngineConfig::type, {"local", "slurm"},
+    words_choice(t, "type", &EngineConfig::type, {"local", "slurm", "command"},
                  "Where training jobs run; results are the same bytes");
     return t;
   }();
@@ -263,11 +263,48 @@ const OptionTable<SlurmConfig>& slurm_table() {
   static const OptionTable<SlurmConfig> table = [] {
     OptionTable<SlurmConfig> t;
     t.text("partition", &SlurmConfig::partition, "a partition", "Partition to submit to; empty: the default");
+    t.text("account", &SlurmConfig::account, "an account", "Account to charge; empty: the default");
+    t.text("qos", &SlurmConfig::qos, "a quality of service", "Quality of service; empty: the default");
+    t.text("constraint", &SlurmConfig::constraint, "features of nodes",
+           "Nodes to run on, as in `--constraint`; empty: any");
+    t.text("options", &SlurmConfig::options, "options of sbatch",
+           "Further options, as on a `#SBATCH` line: `--exclusive --gres=gpu:1`");
+    t.text("setup", &SlurmConfig::setup, "lines of bash",
+           "Run by every task before the program: `module load ...`, `export ...`");
     t.text("time", &SlurmConfig::time, "a Slurm time limit", "Time limit of a task");
     t.number("cpus", &SlurmConfig::cpus, 1, 4096, "Cores (and threads) of a task");
     t.number("memory_mb", &SlurmConfig::memory_mb, 1, 10000000, "Memory of a task in MB");
-    t.number("retries", &SlurmConfig::retries, 0, 100, "How often a failed task is submitted again");
-    t.number("poll_seconds", &SlurmConfig::poll_seconds, 1, 3600, "How often the scheduler is asked");
+    t.number("throttle", &SlurmConfig::throttle, 0, 1000000,
+             "Tasks of an array that run at once; 0: any number");
+    t.number("jobs_per_task", &SlurmConfig::jobs_per_task, 0, 1000000,
+             "Jobs of a fold that a task runs one after the other; 0: as many as take `task_minutes`");
+    t.number("task_minutes", &SlurmConfig::task_minutes, 0.0, 10000.0,
+             "Wanted length of a task: one job of each learner is timed first; 0, or up to 100 jobs: one job "
+             "a task");
+    t.number("retries", &SlurmConfig::retries, 0, 100, "How often a failed job is submitted again");
+    t.number("poll_seconds", &SlurmConfig::poll_seconds, 1, 3600,
+             "Longest time between two questions to the scheduler, which begin at every second");
+    t.number("wait_seconds", &SlurmConfig::wait_seconds, 0, 3600,
+             "How long the results of a task that went well may take to be seen on the shared file system");
+    return t;
+  }();
+  return table;
+}
+
+const OptionTable<CommandConfig>& command_table() {
+  static const OptionTable<CommandConfig> table = [] {
+    OptionTable<CommandConfig> t;
+    t.text("run", &CommandConfig::run, "a shell's command line",
+           "Runs all tasks and ends when they have ended. `{commands}`: a file with a command for each task, "
+           "`{script}`: a script that runs the task of an array index from 1, `{count}`: number of tasks, "
+           "`{cpus}`: threads of each, `{logs}`: folder of their logs");
+    t.text("setup", &CommandConfig::setup, "lines of bash", "Run by every task before the program");
+    t.number("cpus", &CommandConfig::cpus, 1, 4096, "Threads of a task");
+    t.number("jobs_per_task", &CommandConfig::jobs_per_task, 1, 1000000,
+             "Jobs of a fold that a task runs one after the other");
+    t.number("retries", &CommandConfig::retries, 0, 100, "How often a failed job is run again");
+    t.number("wait_seconds", &CommandConfig::wait_seconds, 0, 3600,
+             "How long the results of a task that went well may take to be seen on a shared file system");
     return t;
   }();
   return table;

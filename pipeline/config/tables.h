@@ -26,6 +26,7 @@ const OptionTable<MixOptions>& mix_fixed_table();
 const OptionTable<EvaluateConfig>& evaluate_table();
 const OptionTable<EngineConfig>& engine_table();
 const OptionTable<SlurmConfig>& slurm_table();
+const OptionTable<CommandConfig>& command_table();
 
 // The keys of every entry under `learners` besides its learner's own options.
 struct CommonLearnerOptions {

@@ -1,14 +1,14 @@
 #include "pipeline/run/experiment.h"
 
-#include <sys/sysinfo.h>
-
 #include <algorithm>
 #include <fstream>
 
+#include "pipeline/engine/slurm_record.h"
 #include "pipeline/report/report.h"
 #include "pipeline/run/bundle_writer.h"
 #include "pipeline/run/changes.h"
 #include "pipeline/stages/data_checks.h"
+#include "pipeline/store/file_lock.h"
 #include "pipeline/store/run_folder.h"
 #include "tunemix/core/text.h"
 
@@ -23,8 +23,12 @@ const std::vector<std::string>& stage_names() {
   return names;
 }
 
-// A job of more (document, feature) values than this is worth all threads; smaller ones run side by side.
-constexpr double kWideValues = 2e7;
+std::unique_ptr<ArtifactStore> open_store(const RunOptions& options) {
+  auto store = std::make_unique<ArtifactStore>(options.runs / ".store",
+                                               options.read_only ? StoreUse::kRead : StoreUse::kWrite);
+  if (options.planned_files) store->take_planned_files(*options.planned_files);
+  return store;
+}
 
 void make_folder(const fs::path& path) {
   std::error_code error;
@@ -48,8 +52,7 @@ Experiment::Experiment(Config config, RunOptions options, const Context& context
     : options_(std::move(options)),
       context_(context),
       view_(view),
-      store_(std::make_unique<ArtifactStore>(options_.runs / ".store",
-                                             options_.read_only ? StoreUse::kRead : StoreUse::kWrite)),
+      store_(open_store(options_)),
       plan_(make_plan(std::move(config), *store_, missing_files())),
       directory_(folder_of_config(name_directory(), plan_.evaluation_key.hex())) {
   if (plan_.config.learners.empty() && (options_.read_only || !selected(Stage::kData) || data_is_there()))
@@ -72,6 +75,7 @@ void Experiment::choose_learners() {
 }
 
 MissingFiles Experiment::missing_files() const {
+  if (options_.planned_files) return MissingFiles::kPlanned;
   return selected(Stage::kData) || selected(Stage::kTrain) ? MissingFiles::kRefuse : MissingFiles::kRemember;
 }
 
@@ -92,19 +96,15 @@ void Experiment::expect_selected(Stage stage, const std::string& what) const {
               options_.only ? "--only" : "--from", to_string(stage));
 }
 
-template <typename Body>
-void Experiment::timed(Stage stage, size_t jobs, size_t cached, Body body) {
-  context_.check_stop();
-  Timer timer;
-  view_.begin_stage(std::string(to_string(stage)), jobs, cached);
-  body();
-  view_.end_stage();
-  timings_.push_back({stage, timer.seconds(), jobs, cached});
-}
-
-void Experiment::run() {
+bool Experiment::run() {
   require(!options_.read_only, "a reader of a run runs it");
+  if (options_.detach && plan_.config.engine.type != "slurm")
+    throw_input(
+        "--detach leaves a run to Slurm and engine.type is '{}'; leave others by nohup: nohup tunemix run "
+        "... &",
+        plan_.config.engine.type);
   const RunLock lock(name_directory());
+  if (!lock.works()) context_.warn(no_locks(name_directory()));
   const bool recipe_from_data = plan_.config.learners.empty();
   if (recipe_from_data) {
     run_data();
@@ -128,12 +128,17 @@ void Experiment::run() {
   bring_back_config(directory(), id);
   if (selected(Stage::kData) && !recipe_from_data) run_data();
   check_data();
-  if (selected(Stage::kTrain)) run_train();
-  if (selected(Stage::kCalibrate)) run_calibrate();
+  try {
+    if (selected(Stage::kTrain)) run_train();
+    if (selected(Stage::kCalibrate)) run_calibrate();
+  } catch (const LeftToTasks&) {
+    return false;
+  }
   if (selected(Stage::kMix)) run_mix();
   if (selected(Stage::kEvaluate)) run_evaluate();
   if (selected(Stage::kReport)) run_report();
   if (options_.final_model) run_final();
+  return true;
 }
 
 // Before anything is trained, so that nobody waits for numbers that mean nothing.
@@ -183,180 +188,6 @@ const FoldInfo& Experiment::fold_info(size_t fold) {
   expect_selected(Stage::kData, fmt::format("the data of fold {}", fold + 1));
   read_features(fold, context_);
   return infos_.at(fold);
-}
-
-// Keeps the features of one fold at a time; jobs of other folds hold on to theirs.
-void Experiment::read_features(size_t fold, const Context& context) {
-  const std::lock_guard lock(data_mutex_);
-  if (features_fold_ == fold) return;
-  drop_features();
-  auto read = std::make_shared<FoldFeatures>(read_fold(plan_.config, fold, *store_, context));
-  const Hash128& key = plan_.fold_keys[fold];
-  if (!infos_.contains(fold) && cached(kFoldKind, key, Stage::kData))
-    if (auto info = store_->load_as(kFoldKind, key, kFoldVersion, context, load_fold_info))
-      infos_[fold] = std::move(*info);
-  if (infos_.contains(fold) && !describes(infos_[fold], *read)) {
-    store_->discard(kFoldKind, key,
-                    store_->path_of(kFoldKind, key).string() + ": not what the data files hold", context);
-    infos_.erase(fold);
-  }
-  if (!infos_.contains(fold)) {
-    infos_[fold] = describe_fold(plan_.config, *read, context);
-    fold_grades(plan_.config, infos_[fold].labels);
-    if (!options_.read_only) store_->save(kFoldKind, key, kFoldVersion, save_fold_info(infos_[fold]));
-  }
-  raw_features_ = std::move(read);
-  features_fold_ = fold;
-}
-
-std::shared_ptr<PreparedFold> Experiment::features(size_t fold, const LearnerSpec& learner,
-                                                   const Context& context) {
-  const std::lock_guard lock(data_mutex_);
-  read_features(fold, context);
-  std::shared_ptr<PreparedFold>& prepared = features_[{learner.standardize, learner.source}];
-  if (prepared == nullptr)
-    prepared = prepare_fold(plan_.config, *raw_features_, learner.standardize, learner.source, context);
-  return prepared;
-}
-
-void Experiment::drop_features() {
-  const std::lock_guard lock(data_mutex_);
-  features_fold_.reset();
-  raw_features_.reset();
-  features_.clear();
-}
-
-bool Experiment::wide_jobs(size_t documents, size_t features, size_t jobs) const {
-  const bool appended =
-      std::any_of(plan_.config.learners.begin(), plan_.config.learners.end(),
-                  [](const LearnerSpec& l) { return l.standardize == Standardize::kAppend; });
-  const double width = static_cast<double>(features) * (appended ? 2 : 1);
-  const double values = static_cast<double>(documents) * width;
-  // Beside the shared features a job holds a copy of its bag, its bins and its weights.
-  const double job_bytes = values * 5.2 + static_cast<double>(documents) * 100;
-  struct sysinfo memory {};
-  sysinfo(&memory);
-  const double available = static_cast<double>(memory.freeram + memory.bufferram) * memory.mem_unit;
-  return values > kWideValues || static_cast<double>(context_.threads()) * job_bytes > 0.5 * available ||
-         jobs < static_cast<size_t>(context_.threads());
-}
-
-void Experiment::for_each_job(const std::vector<const TrainJob*>& jobs, bool wide,
-                              const std::function<void(const TrainJob&, const Context&)>& body) {
-  const auto run_one = [&](const TrainJob& job, int threads) {
-    context_.check_stop();
-    Context context(threads, plan_.job_seed(job));
-    context.stop = context_.stop;
-    context.on_log = context_.on_log;
-    context.on_progress = [&](const Progress& progress) { view_.model(job.name, progress); };
-    body(job, context);
-    view_.job_done(job.name);
-  };
-  if (wide)
-    for (const TrainJob* job : jobs) run_one(*job, context_.threads());
-  else
-    context_.pool().run(jobs.size(), [&](size_t i) { run_one(*jobs[i], 1); });
-}
-
-void Experiment::train(const TrainJob& job, const Context& context) {
-  const FoldInfo& info = fold_info(job.fold);
-  const std::shared_ptr<PreparedFold> data = features(job.fold, plan_.learner(job), context);
-  run_train_job(plan_, job, info, *data, *store_, context);
-}
-
-void Experiment::run_job(size_t job) {
-  if (plan_.config.learners.empty()) choose_learners();
-  if (job >= plan_.jobs.size())
-    throw_input("job is {}; the experiment has jobs 0 to {}", job, plan_.jobs.size() - 1);
-  const TrainJob& chosen = plan_.jobs[job];
-  if (store_->contains(kScoresKind, chosen.key)) return;
-  Context context(context_.threads(), plan_.job_seed(chosen));
-  context.stop = context_.stop;
-  context.on_log = context_.on_log;
-  train(chosen, context);
-}
-
-void Experiment::run_train() {
-  std::vector<const TrainJob*> missing;
-  for (const TrainJob& job : plan_.jobs)
-    if (!cached(kScoresKind, job.key, Stage::kTrain)) missing.push_back(&job);
-  timed(Stage::kTrain, missing.size(), plan_.jobs.size() - missing.size(), [&] {
-    if (missing.empty()) return;
-    if (options_.force)
-      for (const TrainJob* job : missing) forget(*job);
-    if (plan_.config.engine.type == "slurm") {
-      JobManifest manifest{directory() / "config.resolved.yaml", options_.runs, directory(), {}};
-      for (const TrainJob* job : missing)
-        manifest.jobs.push_back(static_cast<size_t>(job - plan_.jobs.data()));
-      for (size_t fold = 0; fold < plan_.fold_keys.size(); ++fold) fold_info(fold);
-      run_on_slurm(
-          manifest, plan_.config.engine.slurm,
-          [&](size_t job) { return store_->contains(kScoresKind, plan_.jobs[job].key); },
-          [&](size_t job) { view_.job_done(plan_.jobs[job].name); }, context_);
-      return;
-    }
-    for (size_t fold = 0; fold < plan_.fold_keys.size(); ++fold) {
-      std::vector<const TrainJob*> jobs;
-      for (const TrainJob* job : missing)
-        if (job->fold == fold) jobs.push_back(job);
-      if (jobs.empty()) continue;
-      for (const TrainJob* job : jobs) features(fold, plan_.learner(*job), context_);
-      size_t documents = 0;
-      for (const auto& [key, prepared] : features_)
-        documents = std::max(documents, prepared->bins.data().documents());
-      for_each_job(jobs, wide_jobs(documents, fold_info(fold).features, jobs.size()),
-                   [&](const TrainJob& job, const Context& context) { train(job, context); });
-    }
-  });
-  drop_features();
-}
-
-// Its scores, and the model and training state that they would be made from again.
-void Experiment::forget(const TrainJob& job) {
-  std::error_code ignored;
-  fs::remove(store_->path_of(kScoresKind, job.key), ignored);
-  fs::remove(store_->path_of(kModelKind, job.key), ignored);
-  fs::remove(store_->path_of(kTrainingKind, job.training_key), ignored);
-}
-
-TrainResult Experiment::scores(const TrainJob& job, const Context& context) {
-  const FoldInfo& info = fold_info(job.fold);
-  const auto load = [&] {
-    return store_->load_as(
-        kScoresKind, job.key, kScoresVersion, context,
-        [&](std::span<const uint8_t> payload) { return load_train_result(payload, plan_, job, info); });
-  };
-  auto result = load();
-  if (!result) {
-    train_again(job, context);
-    result = load();
-    if (!result) throw_run("the scores of {} cannot be read back", job.name);
-  }
-  return std::move(*result);
-}
-
-void Experiment::train_again(const TrainJob& job, const Context& context) {
-  expect_selected(Stage::kTrain, "the model of " + job.name);
-  Context again(context.threads(), plan_.job_seed(job));
-  again.stop = context.stop;
-  again.on_log = context.on_log;
-  train(job, again);
-}
-
-void Experiment::calibrate(const TrainJob& job, const Context& context) {
-  run_calibrate_job(plan_, job, fold_info(job.fold), scores(job, context), *store_, context);
-}
-
-void Experiment::run_calibrate() {
-  std::vector<const TrainJob*> missing;
-  for (const TrainJob& job : plan_.jobs)
-    if (!cached(kMembersKind, job.calibrate_key, Stage::kCalibrate)) missing.push_back(&job);
-  timed(Stage::kCalibrate, missing.size(), plan_.jobs.size() - missing.size(), [&] {
-    if (missing.empty()) return;
-    const bool wide = missing.size() < static_cast<size_t>(context_.threads());
-    for_each_job(missing, wide,
-                 [&](const TrainJob& job, const Context& context) { calibrate(job, context); });
-  });
 }
 
 FoldMembers Experiment::members(size_t fold) {
@@ -560,6 +391,7 @@ std::vector<StageStatus> Experiment::status() {
   count(Stage::kEvaluate, evaluated, "evaluation");
   count(Stage::kReport, evaluated && fs::exists(directory() / "report.html"), "report");
   explain_missing(result, plan_, name_directory() / "manifest.json");
+  result[static_cast<size_t>(Stage::kTrain)].tasks = describe_slurm_tasks(name_directory());
   return result;
 }
 

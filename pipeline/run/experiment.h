@@ -34,6 +34,9 @@ struct RunOptions {
   bool force = false;            // with only or from: compute again what is in the store
   bool final_model = false;      // then train on all the data and write bundle.tmx
   bool read_only = false;        // for commands that only look: nothing under `runs` is written or locked
+  bool detach = false;           // leave when the training tasks are submitted
+  // Of a task: the files that its run was planned with.
+  std::optional<std::map<std::string, Hash128>> planned_files;
 };
 
 // What is there of one stage, and what changed since the last run where something is missing.
@@ -43,6 +46,7 @@ struct StageStatus {
   size_t missing = 0;
   std::vector<std::string> reasons;
   std::vector<std::string> missing_jobs;
+  std::string tasks;  // that a scheduler has of it
 };
 
 struct StageTiming {
@@ -56,7 +60,8 @@ class Experiment {
  public:
   Experiment(Config config, RunOptions options, const Context& context, ProgressView& view);
 
-  void run();
+  // Returns whether the run has ended: false where it was left to its tasks.
+  bool run();
   std::vector<StageStatus> status();
 
   const Plan& plan() const { return plan_; }
@@ -79,8 +84,8 @@ class Experiment {
   // Of the final model: what bundle.tmx says of itself.
   BundleInfo final_info();
 
-  // Runs one training job by number: what a task of a job array does.
-  void run_job(size_t job);
+  // Runs one training job by number, unless its results are there; and its calibration where wanted.
+  void run_job(size_t job, bool calibrated);
 
  private:
   bool selected(Stage stage) const;
@@ -107,9 +112,14 @@ class Experiment {
   std::shared_ptr<PreparedFold> features(size_t fold, const LearnerSpec& learner, const Context& context);
   void read_features(size_t fold, const Context& context);
   void drop_features();
+  // On the config's engine, if that is not this machine. Throws LeftToTasks where nobody is to wait for them.
+  struct LeftToTasks {};
+  bool runs_elsewhere() const { return plan_.config.engine.type != "local"; }
+  void run_elsewhere(const std::vector<const TrainJob*>& jobs, bool calibrated);
+  bool is_done(const TrainJob& job, bool calibrated) const;
   void train(const TrainJob& job, const Context& context);
   void train_again(const TrainJob& job, const Context& context);
-  void forget(const TrainJob& job);
+  void forget(const TrainJob& job, bool calibrated);
   TrainResult scores(const TrainJob& job, const Context& context);
   void calibrate(const TrainJob& job, const Context& context);
   std::vector<CalibratedModel> member_table(const TrainJob& job);
@@ -148,5 +158,15 @@ class Experiment {
   std::vector<std::string> final_artifacts_;  // of the final model, as the manifest names them
   std::optional<std::vector<std::string>> warnings_;
 };
+
+template <typename Body>
+void Experiment::timed(Stage stage, size_t jobs, size_t cached, Body body) {
+  context_.check_stop();
+  Timer timer;
+  view_.begin_stage(std::string(to_string(stage)), jobs, cached);
+  body();
+  view_.end_stage();
+  timings_.push_back({stage, timer.seconds(), jobs, cached});
+}
 
 }  // namespace tunemix

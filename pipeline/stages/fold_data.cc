@@ -144,7 +144,10 @@ void hash_files(const Config& config, const std::vector<std::string>& files, Art
     hasher.number(hash.high).number(hash.low);
     // LightGBM's group sizes belong to the content.
     std::filesystem::path groups = group_file_of(path);
-    if (missing == MissingFiles::kRemember && !std::filesystem::exists(path))
+    const bool as_remembered = missing == MissingFiles::kPlanned ||
+                               (missing == MissingFiles::kRemember && !std::filesystem::exists(path));
+    if (missing == MissingFiles::kPlanned) groups.clear();
+    if (as_remembered)
       for (const std::filesystem::path& candidate :
            {std::filesystem::path(path).replace_extension(".query"), path_with_query(path)})
         if (store.remembers(candidate)) groups = candidate;

@@ -80,6 +80,16 @@ uint64_t Plan::job_seed(const TrainJob& job) const {
   return hasher.digest().low;
 }
 
+Hash128 Plan::id() const {
+  Hasher hasher;
+  hasher.text("plan").number(jobs.size());
+  for (const TrainJob& job : jobs) {
+    add(hasher, job.key);
+    add(hasher, job.calibrate_key);
+  }
+  return hasher.digest();
+}
+
 Plan make_plan(Config config, ArtifactStore& store, MissingFiles missing) {
   Plan plan;
   plan.config = std::move(config);

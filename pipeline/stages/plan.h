@@ -48,6 +48,7 @@ struct Plan {
   std::vector<const TrainJob*> jobs_of(size_t fold) const;
   const LearnerSpec& learner(const TrainJob& job) const { return config.learners[job.learner]; }
   uint64_t job_seed(const TrainJob& job) const;
+  Hash128 id() const;  // of the keys of all jobs
 };
 
 // Reads no features: files are known by their hashes.

@@ -1,7 +1,6 @@
 #include "pipeline/store/run_folder.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,8 +10,10 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "pipeline/store/file_lock.h"
 #include "tunemix/core/error.h"
 #include "tunemix/core/hash.h"
+#include "tunemix/core/host.h"
 
 namespace tunemix {
 namespace {
@@ -35,7 +36,8 @@ bool is_result(const fs::path& path) {
 
 bool is_ours(const fs::path& path) {
   const std::string name = path.filename().string();
-  return is_result(path) || name == "logs" || name == "lock" || name == kConfigs || is_temporary_name(path);
+  return is_result(path) || name == "logs" || name == "tasks" || name == "lock" || name == kConfigs ||
+         is_temporary_name(path);
 }
 
 std::vector<fs::path> entries_of(const fs::path& folder) {
@@ -88,7 +90,8 @@ void link_tree(const fs::path& from, const fs::path& to) {
 void remove_folder(const fs::path& folder, const fs::path& runs) {
   const std::string path = fs::absolute(folder).string();
   const fs::path trash =
-      runs / fmt::format("{}{}.{}.tmp", kRemoved, hash_bytes(path.data(), path.size()).hex(), ::getpid());
+      runs / fmt::format("{}{}.{}.{}.tmp", kRemoved, hash_bytes(path.data(), path.size()).hex(), host_name(),
+                         ::getpid());
   std::error_code error;
   fs::rename(folder, trash, error);
   fs::remove_all(error ? folder : trash, error);
@@ -115,15 +118,16 @@ RunLock::RunLock(const fs::path& folder) {
   if (fd_.get() < 0)
     throw_run("{}: cannot create the file: {}", file.string(), std::generic_category().message(errno));
   std::array<char, 200> text{};
-  if (::flock(fd_.get(), LOCK_EX | LOCK_NB) != 0) {
+  const LockOutcome outcome = lock_file(fd_.get(), LockKind::kExclusive, LockWait::kTry, file);
+  works_ = outcome != LockOutcome::kUnsupported;
+  if (outcome == LockOutcome::kBusy) {
     const ssize_t size = ::pread(fd_.get(), text.data(), text.size(), 0);
     const std::string holder(text.data(), size > 0 ? static_cast<size_t>(size) : 0);
     throw_run(
         "{}: a run of this name is active ({}); wait for its end, or give this one another name: name=...",
         folder.string(), holder.empty() ? "by another process" : holder);
   }
-  if (::gethostname(text.data(), text.size() - 1) != 0) text[0] = '\0';
-  const std::string holder = fmt::format("process {} on {}", ::getpid(), text.data());
+  const std::string holder = fmt::format("process {} on {}", ::getpid(), host_name());
   // Only a help for people: what cannot be written is left out.
   if (::ftruncate(fd_.get(), 0) == 0 && ::pwrite(fd_.get(), holder.data(), holder.size(), 0) < 0) return;
 }
@@ -155,6 +159,13 @@ void bring_back_config(const fs::path& folder, const std::string& id) {
       link_tree(entry, folder / entry.filename());
   std::error_code ignored;
   fs::remove_all(aside, ignored);
+}
+
+fs::path task_record(const fs::path& folder) { return folder / "tasks" / "slurm.json"; }
+
+bool has_tasks(const fs::path& folder) {
+  std::error_code ignored;
+  return fs::exists(task_record(folder), ignored);
 }
 
 std::vector<StoredRun> runs_by_age(const fs::path& runs) {

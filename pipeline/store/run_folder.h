@@ -15,9 +15,11 @@ namespace tunemix {
 class RunLock {
  public:
   explicit RunLock(const std::filesystem::path& folder);
+  bool works() const { return works_; }  // false where the file system has no locks
 
  private:
   FileDescriptor fd_;
+  bool works_ = true;
 };
 
 // Where the files of a config are (its id is the key of its evaluation): the folder itself while it is the
@@ -29,6 +31,10 @@ std::optional<std::filesystem::path> set_aside_other_config(const std::filesyste
                                                             const std::string& id);
 // Brings back what an earlier run of the config has left, once the folder's manifest names the config.
 void bring_back_config(const std::filesystem::path& folder, const std::string& id);
+
+// Where a run folder names the arrays that it has with a scheduler.
+std::filesystem::path task_record(const std::filesystem::path& folder);
+bool has_tasks(const std::filesystem::path& folder);
 
 // A run as a cleaner sees it: a config of a name.
 struct StoredRun {

@@ -1,7 +1,6 @@
 #include "pipeline/store/store.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "pipeline/store/file_lock.h"
 #include "pipeline/store/run_folder.h"
 
 namespace tunemix {
@@ -88,7 +88,7 @@ ArtifactStore::ArtifactStore(fs::path root, StoreUse use) : root_(std::move(root
   if (use_ == StoreUse::kWrite && fs::exists(root_, ignored)) open_to_write();
   if (use_ == StoreUse::kRead) {
     lock_ = FileDescriptor(::open((root_ / "lock").c_str(), O_RDONLY | O_CLOEXEC));
-    if (lock_.get() >= 0) ::flock(lock_.get(), LOCK_SH);
+    if (lock_.get() >= 0) lock_file(lock_.get(), LockKind::kShared, LockWait::kWait, root_ / "lock");
   }
   // The list of known files only saves time: one that cannot be read is made anew.
   std::ifstream in(root_ / "files.json");
@@ -116,8 +116,8 @@ void ArtifactStore::open_to_write() const {
   if (error) throw_run("{}: cannot create the folder: {}", root_.string(), error.message());
   lock_ = FileDescriptor(::open((root_ / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
   if (lock_.get() < 0) throw_run("{}: cannot create a lock file: {}", root_.string(), describe_errno());
-  if (::flock(lock_.get(), LOCK_SH) != 0)
-    throw_run("{}: cannot lock the store: {}", root_.string(), describe_errno());
+  locked_ =
+      lock_file(lock_.get(), LockKind::kShared, LockWait::kWait, root_ / "lock") == LockOutcome::kLocked;
   sweep_temporaries(root_ / "tmp");
   sweep_temporaries(root_);
   writable_ = true;
@@ -189,7 +189,11 @@ bool ArtifactStore::remembers(const fs::path& file) const {
 
 Hash128 ArtifactStore::file_hash(const fs::path& file, MissingFiles missing) {
   const std::string name = full_name(file);
-  if (missing == MissingFiles::kRemember && !fs::exists(file)) {
+  {
+    const std::lock_guard lock(mutex_);
+    asked_.insert(name);
+  }
+  if (missing == MissingFiles::kPlanned || (missing == MissingFiles::kRemember && !fs::exists(file))) {
     const std::lock_guard lock(mutex_);
     if (const auto it = known_.find(name); it != known_.end()) return it->second.hash;
   }
@@ -208,6 +212,21 @@ Hash128 ArtifactStore::file_hash(const fs::path& file, MissingFiles missing) {
   known_[name] = {state, hash};
   known_changed_ = true;
   return hash;
+}
+
+std::map<std::string, Hash128> ArtifactStore::planned_files() const {
+  const std::lock_guard lock(mutex_);
+  std::map<std::string, Hash128> files;
+  for (const std::string& name : asked_) files[name] = known_.at(name).hash;
+  return files;
+}
+
+void ArtifactStore::take_planned_files(const std::map<std::string, Hash128>& files) {
+  const std::lock_guard lock(mutex_);
+  known_.clear();
+  planned_elsewhere_ = true;
+  // Without a state: whoever reads one of them checks its content.
+  for (const auto& [name, hash] : files) known_[name] = {FileState(), hash};
 }
 
 std::vector<FileState> ArtifactStore::planned_states(const std::vector<fs::path>& files) const {
@@ -239,7 +258,7 @@ void ArtifactStore::expect_states(const std::vector<fs::path>& files,
 }
 
 void ArtifactStore::save_file_hashes() {
-  if (use_ == StoreUse::kRead || !known_changed_) return;
+  if (use_ == StoreUse::kRead || planned_elsewhere_ || !known_changed_) return;
   open_to_write();
   const std::lock_guard lock(mutex_);
   nlohmann::json list = nlohmann::json::object();
@@ -261,8 +280,15 @@ class CleanerLock {
     if (!fs::exists(store)) return;
     fd_ = FileDescriptor(::open((store / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
     if (fd_.get() < 0) throw_run("{}: cannot create a lock file: {}", store.string(), describe_errno());
-    if (::flock(fd_.get(), LOCK_EX | LOCK_NB) != 0)
+    const LockOutcome outcome = lock_file(fd_.get(), LockKind::kExclusive, LockWait::kTry, store / "lock");
+    if (outcome == LockOutcome::kBusy)
       throw_run("{}: a run is active; clean when it has ended", store.string());
+    if (outcome == LockOutcome::kUnsupported)
+      throw_run(
+          "{}: the file system has no locks (flock), so that it cannot be told whether a run is active; "
+          "clean "
+          "from a machine where it has, or remove the folder by hand",
+          store.string());
   }
 
  private:
@@ -296,9 +322,11 @@ CleanReport clean_runs(const fs::path& runs, size_t keep_last, bool dry_run) {
   if (!fs::exists(runs)) throw_input("{}: no such folder; expected the folder of the runs", runs.string());
   const CleanerLock lock(store);
   const std::vector<StoredRun> found = runs_by_age(runs);
-  const size_t kept = std::min(keep_last, found.size());
+  // A run that was left to a scheduler is needed however old it is.
+  const auto is_kept = [&](size_t i) { return i < keep_last || has_tasks(found[i].folder); };
   std::set<std::string> needed;
-  for (size_t i = 0; i < kept; ++i) add_needed(found[i].folder / "manifest.json", needed);
+  for (size_t i = 0; i < found.size(); ++i)
+    if (is_kept(i)) add_needed(found[i].folder / "manifest.json", needed);
 
   CleanReport report;
   std::vector<fs::path> files;  // to remove; gathered first, since a walk must not see its own removals
@@ -314,8 +342,9 @@ CleanReport clean_runs(const fs::path& runs, size_t keep_last, bool dry_run) {
       files.push_back(entry.path());
     }
   for (size_t i = 0; i < found.size(); ++i) {
-    (i < kept ? report.kept_runs : report.removed_runs).push_back(found[i].name);
-    if (i >= kept && !dry_run) remove_run(found[i]);
+    const bool kept = is_kept(i);
+    (kept ? report.kept_runs : report.removed_runs).push_back(found[i].name);
+    if (!kept && !dry_run) remove_run(found[i]);
   }
   for (const fs::path& file : left_over_files(runs)) files.push_back(file);
   for (const fs::path& file : files) {

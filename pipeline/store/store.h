@@ -19,8 +19,9 @@
 
 namespace tunemix {
 
-// What the hash of a file is that is not there: an error, or what it was when it was last seen.
-enum class MissingFiles { kRefuse, kRemember };
+// What the hash of a file is that is not there: an error, or what it was when it was last seen. kPlanned: of
+// every file, there or not, what the store was told when it was planned.
+enum class MissingFiles { kRefuse, kRemember, kPlanned };
 
 // A reader changes nothing: it needs no right to write, and leaves a damaged artifact where it is.
 enum class StoreUse { kWrite, kRead };
@@ -71,6 +72,9 @@ class ArtifactStore {
   Hash128 file_hash(const std::filesystem::path& file, MissingFiles missing = MissingFiles::kRefuse);
   bool remembers(const std::filesystem::path& file) const;
   void save_file_hashes();
+  // The files whose hashes were asked for; and to take them from another process' plan instead of the files.
+  std::map<std::string, Hash128> planned_files() const;
+  void take_planned_files(const std::map<std::string, Hash128>& files);
   // Reads files by `read` and makes sure that what was read is what file_hash told of them. Throws RunError
   // where a file has changed since then.
   template <typename Read>
@@ -82,6 +86,7 @@ class ArtifactStore {
   }
 
   const std::filesystem::path& root() const { return root_; }
+  bool locked() const { return locked_; }  // false where the file system has no locks
 
  private:
   struct KnownFile {
@@ -98,7 +103,10 @@ class ArtifactStore {
   mutable std::mutex mutex_;
   mutable FileDescriptor lock_;
   mutable bool writable_ = false;
+  mutable bool locked_ = true;
   std::map<std::string, KnownFile> known_;
+  std::set<std::string> asked_;
+  bool planned_elsewhere_ = false;
   bool known_changed_ = false;
 };
 

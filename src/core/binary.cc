@@ -1,10 +1,17 @@
 #include "tunemix/core/binary.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <xxhash.h>
 #include <zstd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <memory>
+
+#include "tunemix/core/large_artifact.h"
 
 namespace tunemix {
 namespace {
@@ -23,6 +30,32 @@ struct Header {
   uint64_t key_low;
 };
 constexpr uint32_t kContainerVersion = 2;
+
+std::vector<uint8_t> header_bytes(std::string_view kind, uint32_t version, Compression compression,
+                                  uint64_t payload_size, uint64_t stored_size, const Hash128& key) {
+  BinaryWriter out;
+  for (const char c : kMagic) out.put(c);
+  out.put(kContainerVersion);
+  out.put(static_cast<uint32_t>(kind.size()));
+  out.put(version);
+  out.put(static_cast<uint32_t>(compression));
+  out.put(payload_size);
+  out.put(stored_size);
+  out.put(key.high);
+  out.put(key.low);
+  for (const char c : kind) out.put(c);
+  return {out.bytes().begin(), out.bytes().end()};
+}
+
+// The parts of a file that was found whole.
+struct CheckedFile {
+  std::string kind;
+  uint32_t version = 0;
+  Hash128 key;
+  bool plain = true;  // not compressed
+  uint64_t payload_size = 0;
+  std::span<const uint8_t> stored;
+};
 
 // What zstd can at most make of some bytes: a block of 128 KiB takes four.
 uint64_t most_decompressed(uint64_t stored) { return (stored / 4 + 1) * (uint64_t{1} << 17); }
@@ -83,18 +116,7 @@ std::vector<uint8_t> artifact_bytes(std::string_view kind, uint32_t version, std
     require(ZSTD_isError(size) == 0, "zstd compression failed");
     stored = std::span<const uint8_t>(compressed.data(), size);
   }
-  BinaryWriter out;
-  for (const char c : kMagic) out.put(c);
-  out.put(kContainerVersion);
-  out.put(static_cast<uint32_t>(kind.size()));
-  out.put(version);
-  out.put(static_cast<uint32_t>(compression));
-  out.put<uint64_t>(payload.size());
-  out.put<uint64_t>(stored.size());
-  out.put(key.high);
-  out.put(key.low);
-  for (const char c : kind) out.put(c);
-  std::vector<uint8_t> file(out.bytes().begin(), out.bytes().end());
+  std::vector<uint8_t> file = header_bytes(kind, version, compression, payload.size(), stored.size(), key);
   file.insert(file.end(), stored.begin(), stored.end());
   const uint64_t sum = checksum64(file.data(), file.size());
   const auto* p = reinterpret_cast<const uint8_t*>(&sum);
@@ -107,7 +129,9 @@ void write_artifact(const std::filesystem::path& path, std::string_view kind, ui
   write_file_atomically(path, artifact_bytes(kind, version, payload, compression, key));
 }
 
-Artifact parse_artifact(std::span<const uint8_t> file, const std::string& name) {
+namespace {
+
+CheckedFile check_file(std::span<const uint8_t> file, const std::string& name) {
   constexpr size_t kFixed = sizeof kMagic + sizeof(Header);
   if (file.size() < sizeof kMagic || std::memcmp(file.data(), kMagic, sizeof kMagic) != 0)
     throw_input("{}: not a TuneMix file", name);
@@ -132,18 +156,69 @@ Artifact parse_artifact(std::span<const uint8_t> file, const std::string& name) 
   if (!plain && header.compression != static_cast<uint32_t>(Compression::kZstd))
     throw_input("{}: damaged file: an unknown compression", name);
 
-  Artifact artifact;
-  artifact.version = header.version;
-  artifact.key = {header.key_high, header.key_low};
   const std::span<const uint8_t> kind = file.subspan(kFixed, header.kind_size);
-  artifact.kind.assign(kind.begin(), kind.end());
-  const std::span<const uint8_t> stored = file.subspan(kFixed + header.kind_size, header.stored_size);
-  if (plain)
-    artifact.payload.assign(stored.begin(), stored.end());
+  return {{kind.begin(), kind.end()},
+          header.version,
+          {header.key_high, header.key_low},
+          plain,
+          header.payload_size,
+          file.subspan(kFixed + header.kind_size, header.stored_size)};
+}
+
+}  // namespace
+
+Artifact parse_artifact(std::span<const uint8_t> file, const std::string& name) {
+  const CheckedFile checked = check_file(file, name);
+  Artifact artifact{checked.kind, checked.version, checked.key, {}};
+  if (checked.plain)
+    artifact.payload.assign(checked.stored.begin(), checked.stored.end());
   else
-    artifact.payload = decompress(stored, header.payload_size, name);
+    artifact.payload = decompress(checked.stored, checked.payload_size, name);
   return artifact;
 }
+
+void write_large_artifact(const std::filesystem::path& path, std::string_view kind, uint32_t version,
+                          std::span<const std::span<const uint8_t>> parts, const Hash128& key) {
+  uint64_t size = 0;
+  for (const auto& part : parts) size += part.size();
+  const std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> sum(XXH3_createState(),
+                                                                            XXH3_freeState);
+  require(sum != nullptr, "xxhash does not start");
+  XXH3_64bits_reset(sum.get());
+  OutputFile file(path);
+  const auto write = [&](std::span<const uint8_t> bytes) {
+    XXH3_64bits_update(sum.get(), bytes.data(), bytes.size());
+    file.write(bytes);
+  };
+  write(header_bytes(kind, version, Compression::kNone, size, size, key));
+  for (const auto& part : parts) write(part);
+  const uint64_t digest = XXH3_64bits_digest(sum.get());
+  file.write({reinterpret_cast<const uint8_t*>(&digest), sizeof digest});
+  file.commit();
+}
+
+MappedArtifact::MappedArtifact(const std::filesystem::path& path) {
+  const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat info {};
+  if (fd.get() < 0 || ::fstat(fd.get(), &info) != 0) throw_file_error(path, "cannot open the file", errno);
+  size_ = static_cast<size_t>(info.st_size);
+  if (size_ == 0) throw_input("{}: damaged file: it is empty", path.string());
+  mapped_ = ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, fd.get(), 0);
+  if (mapped_ == MAP_FAILED) throw_file_error(path, "cannot map the file", errno);
+  try {
+    CheckedFile checked = check_file({static_cast<const uint8_t*>(mapped_), size_}, path.string());
+    if (!checked.plain) throw_input("{}: a compressed file; expected one that can be mapped", path.string());
+    kind_ = std::move(checked.kind);
+    version_ = checked.version;
+    key_ = checked.key;
+    payload_ = checked.stored;
+  } catch (...) {
+    ::munmap(mapped_, size_);
+    throw;
+  }
+}
+
+MappedArtifact::~MappedArtifact() { ::munmap(mapped_, size_); }
 
 Artifact read_artifact(const std::filesystem::path& path) {
   return parse_artifact(read_file(path), path.string());

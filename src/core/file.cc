@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "tunemix/core/error.h"
+#include "tunemix/core/host.h"
 
 namespace tunemix {
 namespace {
@@ -21,14 +22,6 @@ constexpr std::string_view kTemporary = ".tmp";
 constexpr size_t kMostRead = size_t{1} << 20;  // at a time, from what tells no size
 
 std::string describe(int error) { return std::generic_category().message(error); }
-
-std::string host_name() {
-  std::array<char, 65> buffer{};
-  if (::gethostname(buffer.data(), buffer.size() - 1) != 0) return "host";
-  std::string name(buffer.data());
-  std::erase_if(name, [](char c) { return c == '/' || c == '.'; });
-  return name.substr(0, 30);
-}
 
 uint64_t random_number() {
   uint64_t number = 0;
@@ -98,6 +91,14 @@ std::vector<fs::path> make_folders(const fs::path& folder) {
 }
 
 }  // namespace
+
+std::string host_name() {
+  std::array<char, 65> buffer{};
+  if (::gethostname(buffer.data(), buffer.size() - 1) != 0) return "host";
+  std::string name(buffer.data());
+  std::erase_if(name, [](char c) { return c == '/' || c == '.'; });
+  return name.substr(0, 30);
+}
 
 void throw_file_error(const fs::path& path, std::string_view what, int error) {
   for (const int wrong : {ENOENT, ENOTDIR, EISDIR, EACCES, EPERM, ELOOP, ENAMETOOLONG, EROFS, ENXIO, ETXTBSY})

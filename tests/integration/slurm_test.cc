@@ -1,154 +1,22 @@
-// The Slurm engine against a real Slurm of one node, started here by hand and stopped again.
-#include <arpa/inet.h>
-#include <fmt/format.h>
+// The Slurm engine against a real Slurm, and against one whose commands lie.
 #include <gmock/gmock.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
 
-#include <chrono>
-#include <functional>
 #include <optional>
-#include <thread>
 
-#include "tests/integration/workspace.h"
+#include "tests/integration/cluster.h"
 
 namespace tunemix::test {
 namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
-bool eventually(const std::function<bool()>& condition) {
-  for (int i = 0; i < 200; ++i) {
-    if (condition()) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  }
-  return false;
-}
-
-int free_port() {
-  const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  int port = 0;
-  if (::bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 &&
-      ::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0)
-    port = ntohs(address.sin_port);
-  ::close(fd);
-  return port;
-}
-
-// munged, slurmctld and slurmd on loopback with everything below one folder.
-class Cluster {
- public:
-  explicit Cluster(const fs::path& folder) : folder_(folder) {
-    for (const char* name : {"state", "spool"}) fs::create_directories(folder_ / name);
-    std::ofstream(folder_ / "munge.key") << std::string(128, 'k');
-    fs::permissions(folder_ / "munge.key", fs::perms::owner_read);
-    std::ofstream(folder_ / "slurm.conf") << config();
-    ::setenv("SLURM_CONF", (folder_ / "slurm.conf").c_str(), 1);
-    const std::string f = folder_.string();
-    start("munged", {"-F", "--force", "--socket=" + socket(), "--key-file=" + f + "/munge.key",
-                     "--pid-file=" + f + "/munged.pid", "--log-file=" + f + "/munged.log",
-                     "--seed-file=" + f + "/munged.seed"});
-    if (!eventually([&] { return fs::exists(socket()); })) return;
-    start("slurmctld", {"-D", "-L", f + "/slurmctld.log"});
-    start("slurmd", {"-D", "-L", f + "/slurmd.log"});
-    up_ = eventually([&] { return ask("sinfo --noheader --format=%T") == "idle\n"; });
-  }
-  ~Cluster() {
-    if (up_) {
-      ask("scancel --user=root");
-      eventually([&] { return ask("squeue --noheader").empty(); });
-    }
-    for (auto pid = pids_.rbegin(); pid != pids_.rend(); ++pid) {
-      ::kill(*pid, SIGTERM);
-      if (eventually([&] { return ::waitpid(*pid, nullptr, WNOHANG) != 0; })) continue;
-      ::kill(*pid, SIGKILL);
-      ::waitpid(*pid, nullptr, 0);
-    }
-    ::unsetenv("SLURM_CONF");
-  }
-  Cluster(const Cluster&) = delete;
-  Cluster& operator=(const Cluster&) = delete;
-
-  bool up() const { return up_; }
-  std::string logs() const {
-    return slurp(folder_ / "munged.out") + slurp(folder_ / "slurmctld.out") + slurp(folder_ / "slurmd.out") +
-           slurp(folder_ / "slurmctld.log") + slurp(folder_ / "slurmd.log");
-  }
-  static std::string ask(const std::string& command) {
-    FILE* pipe = ::popen((command + " 2>/dev/null").c_str(), "r");
-    std::string out;
-    char buffer[256];
-    while (std::fgets(buffer, sizeof buffer, pipe) != nullptr) out += buffer;
-    ::pclose(pipe);
-    return out;
-  }
-  // Nothing starts while the partition is down, so that tasks can be cancelled before they run.
-  static void set_partition(const std::string& state) {
-    ask("scontrol update PartitionName=main State=" + state);
-  }
-  // The first column of `squeue --array`: "12_0", "12_1", ...
-  static std::vector<std::string> tasks() {
-    std::istringstream lines(ask("squeue --noheader --array --format='%i'"));
-    std::vector<std::string> ids;
-    std::string id;
-    while (lines >> id) ids.push_back(id);
-    return ids;
-  }
-
- private:
-  std::string socket() const { return (folder_ / "munge.socket").string(); }
-  std::string config() const {
-    char host[256] = {};
-    ::gethostname(host, sizeof host - 1);
-    const std::string name = std::string(host).substr(0, std::string(host).find('.'));
-    const std::string f = folder_.string();
-    return fmt::format(
-        "ClusterName=test\nSlurmctldHost={0}(127.0.0.1)\nSlurmUser=root\nSlurmdUser=root\n"
-        "AuthType=auth/munge\nAuthInfo=socket={1}\nSlurmctldPort={2}\nSlurmdPort={3}\n"
-        "StateSaveLocation={4}/state\nSlurmdSpoolDir={4}/spool\n"
-        "SlurmctldPidFile={4}/slurmctld.pid\nSlurmdPidFile={4}/slurmd.pid\n"
-        "ProctrackType=proctrack/linuxproc\nTaskPlugin=task/none\nSwitchType=switch/none\nMpiDefault=none\n"
-        "ReturnToService=2\nSelectType=select/cons_tres\nSelectTypeParameters=CR_CPU\n"
-        "JobAcctGatherType=jobacct_gather/none\nAccountingStorageType=accounting_storage/none\n"
-        "SchedulerType=sched/builtin\n"
-        "SchedulerParameters=sched_interval=1,sched_min_interval=0,batch_sched_delay=0\n"
-        "PriorityType=priority/basic\nMaxArraySize=1001\nKillWait=2\nCompleteWait=0\n"
-        "NodeName={0} NodeAddr=127.0.0.1 CPUs={5} RealMemory=500 State=UNKNOWN\n"
-        "PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP\n",
-        name, socket(), free_port(), free_port(), f, std::max(1U, std::thread::hardware_concurrency()));
-  }
-  void start(const std::string& program, std::vector<std::string> arguments) {
-    const std::string out = (folder_ / (program + ".out")).string();
-    const pid_t pid = ::fork();
-    if (pid == 0) {
-      ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // no daemon outlives a test that crashes
-      const int fd = ::open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
-      ::dup2(fd, 1);
-      ::dup2(fd, 2);
-      std::vector<char*> argv;
-      std::string name = program;
-      argv.push_back(name.data());
-      for (std::string& argument : arguments) argv.push_back(argument.data());
-      argv.push_back(nullptr);
-      ::setenv("PATH", (std::string(std::getenv("PATH")) + ":/usr/sbin:/sbin").c_str(), 1);
-      ::execvp(name.c_str(), argv.data());
-      ::_exit(99);
-    }
-    pids_.push_back(pid);
-  }
-
-  fs::path folder_;
-  std::vector<pid_t> pids_;
-  bool up_ = false;
-};
-
-bool installed(const std::string& program) {
-  return !Cluster::ask("PATH=$PATH:/usr/sbin:/sbin command -v " + program).empty();
+// What a run leaves for later, but for the features that only tasks need.
+std::map<std::string, std::string> results_in(const fs::path& runs) {
+  std::map<std::string, std::string> files = artifacts(runs);
+  std::erase_if(files, [](const auto& file) { return file.first.starts_with("features/"); });
+  return files;
 }
 
 class SlurmTest : public testing::Test {
@@ -157,63 +25,216 @@ class SlurmTest : public testing::Test {
     for (const char* program : {"munged", "slurmctld", "slurmd", "sbatch"})
       if (!installed(program)) GTEST_SKIP() << program << " is not installed";
     if (::geteuid() != 0) GTEST_SKIP() << "Slurm's daemons need root";
-    cluster_.emplace(at_ / "slurm");
+    cluster_.emplace(at_ / "slurm", limits_);
     if (!cluster_->up()) GTEST_SKIP() << "Slurm does not start here:\n" << cluster_->logs();
     at_.good("run tiny.yaml --runs local");
   }
+  void expect_local_bytes() {
+    expect_same(outcome(runs_ / "tiny"), outcome(at_ / "local/tiny"));
+    expect_same(results_in(runs_), results_in(at_ / "local"));
+  }
+  // A command that is found before Slurm's of that name.
+  void fake(const std::string& name, const std::string& script) {
+    at_.write("fake/" + name, "#!/bin/bash\n" + script);
+    fs::permissions(at_ / ("fake/" + name), fs::perms::owner_all);
+  }
+  std::string faked_ = "export PATH=$PWD/fake:$PATH;";
+  std::string limits_;
+  // sbatch and squeue take % and blanks for something else.
   std::string run_ =
-      "run tiny.yaml --runs 'on slurm' --engine slurm engine.slurm.poll_seconds=1 "
+      "run tiny.yaml --runs 'on 5%A slurm' --engine slurm engine.slurm.poll_seconds=1 "
       "engine.slurm.memory_mb=100 ";
   Workspace at_;
+  fs::path runs_ = at_ / "on 5%A slurm";
+  fs::path record_ = runs_ / "tiny/tasks/slurm.json";
   std::optional<Cluster> cluster_;
 };
 
 TEST_F(SlurmTest, GivesTheBytesOfALocalRunAndSubmitsFailedTasksAgain) {
   Cluster::set_partition("DOWN");
-  Process run = at_.start(run_);
-  ASSERT_TRUE(eventually([] { return Cluster::tasks().size() == 6; })) << cluster_->logs();
-  Cluster::ask("scancel " + Cluster::tasks()[2]);
+  Process run =
+      at_.start(run_ +
+                "engine.slurm.constraint=fast engine.slurm.options=--nice=7 engine.slurm.throttle=2 "
+                "'engine.slurm.setup=echo setup of a task'");
+  ASSERT_TRUE(Cluster::has_tasks(6)) << cluster_->logs();
+  const std::vector<std::string> tasks = Cluster::tasks();
+  EXPECT_THAT(Cluster::ask("scontrol show job " + tasks[0]),
+              AllOf(HasSubstr("ArrayTaskThrottle=2"), HasSubstr("Nice=7"), HasSubstr("Features=fast")));
+  Cluster::ask("scancel " + tasks[2]);
   Cluster::set_partition("UP");
   const Result result = run.wait();
   EXPECT_EQ(result.code, 0) << result.err << cluster_->logs();
-  EXPECT_THAT(result.err, AllOf(HasSubstr("6 tasks submitted to Slurm"),
-                                HasSubstr("1 Slurm tasks failed; submitted again"),
-                                HasSubstr("1 tasks submitted to Slurm"), HasSubstr("train      6 computed")));
-  expect_same(outcome(at_ / "on slurm/tiny"), outcome(at_ / "local/tiny"));
-  expect_same(artifacts(at_ / "on slurm"), artifacts(at_ / "local"));
+  EXPECT_THAT(result.err,
+              AllOf(HasSubstr("6 tasks submitted to Slurm"), HasSubstr("Slurm: 6 pending (PartitionDown)"),
+                    HasSubstr("1 Slurm tasks failed (1 CANCELLED); submitted again"),
+                    HasSubstr("1 tasks submitted to Slurm"), HasSubstr("train      6 computed"),
+                    HasSubstr("calibrate  6 from the cache")));
+  expect_local_bytes();
   size_t logs = 0;
-  for (const auto& entry : fs::directory_iterator(at_ / "on slurm/tiny/logs"))
-    logs += entry.path().filename().string().starts_with("slurm-") ? 1 : 0;
+  for (const auto& entry : fs::directory_iterator(runs_ / "tiny/logs"))
+    if (entry.path().filename().string().starts_with("slurm-")) {
+      ++logs;
+      EXPECT_THAT(slurp(entry.path()), AllOf(HasSubstr("setup of a task"), HasSubstr("fold")));
+    }
   EXPECT_EQ(logs, 6U);
-  // Done jobs are not submitted; forced ones are.
-  EXPECT_EQ(at_.good(run_).err.find("submitted"), std::string::npos);
-  EXPECT_THAT(at_.good(run_ + "--only train --force").err, HasSubstr("6 tasks submitted to Slurm"));
-  expect_same(artifacts(at_ / "on slurm"), artifacts(at_ / "local"));
+  EXPECT_FALSE(fs::exists(record_));
+  // Done jobs are not submitted; forced ones are, and calibration alone goes to tasks as well.
+  EXPECT_THAT(at_.good(run_).err, Not(HasSubstr("submitted")));
+  EXPECT_THAT(at_.good(run_ + "--from train --force engine.slurm.jobs_per_task=2").err,
+              HasSubstr("4 tasks submitted to Slurm"));
+  EXPECT_THAT(at_.good(run_ + "--only calibrate --force engine.slurm.jobs_per_task=9").err,
+              HasSubstr("2 tasks submitted to Slurm"));
+  expect_local_bytes();
 }
 
-TEST_F(SlurmTest, SaysWhatFailedAndCancelsWhenInterrupted) {
-  Cluster::set_partition("DOWN");
-  Process run = at_.start(run_ + "engine.slurm.retries=0");
-  ASSERT_TRUE(eventually([] { return Cluster::tasks().size() == 6; })) << cluster_->logs();
-  Cluster::ask("scancel --user=root");
-  Result result = run.wait();
+TEST_F(SlurmTest, SaysWhatFailedAndCancelsWhenItEnds) {
+  // A task that fails for good is told by its job, with what happened and the end of its log.
+  Result result =
+      at_.run(run_ + "engine.slurm.retries=0 'engine.slurm.setup=echo a last word; kill -ILL $$'");
   EXPECT_EQ(result.code, 1);
-  EXPECT_THAT(result.err,
-              HasSubstr("6 Slurm tasks failed after 1 tries; their output is in on slurm/tiny/logs"));
+  EXPECT_THAT(result.err, AllOf(HasSubstr("failed after 1 try"), HasSubstr("fold 1: tree leaves=3: "),
+                                HasSubstr("signal 4 (illegal instruction: the node's processor is older"),
+                                HasSubstr("| a last word")));
+  EXPECT_TRUE(Cluster::has_tasks(0));
 
-  Process interrupted = at_.start(run_);
-  ASSERT_TRUE(eventually([] { return Cluster::tasks().size() == 6; })) << cluster_->logs();
-  interrupted.kill(SIGINT);
-  result = interrupted.wait();
-  EXPECT_EQ(result.code, 130) << result.err;
-  EXPECT_THAT(result.err, HasSubstr("kept: data 2 of 2, train 0 of 6"));
-  EXPECT_TRUE(eventually([] { return Cluster::tasks().empty(); }));
+  // The program is replaced while tasks wait; the run's config is.
+  const std::string copy = (at_ / "tunemix-copy").string();
+  fs::copy_file(TUNEMIX_PROGRAM, copy);
+  Cluster::set_partition("DOWN");
+  Process replaced =
+      at_.start(run_ + "engine.slurm.retries=0", "exec " + copy + " " + run_ + "engine.slurm.retries=0 #");
+  ASSERT_TRUE(Cluster::has_tasks(6)) << cluster_->logs();
+  fs::copy_file(copy, copy + ".new");
+  std::ofstream(copy + ".new", std::ios::app) << "another build";
+  fs::rename(copy + ".new", copy);
+  Cluster::set_partition("UP");
+  result = replaced.wait();
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.err, AllOf(HasSubstr("FAILED, exit code 1"), HasSubstr("another build of the program")));
+
+  // A dropped connection is like Ctrl-C.
+  Cluster::set_partition("DOWN");
+  for (const int signal : {SIGINT, SIGHUP}) {
+    Process interrupted = at_.start(run_);
+    ASSERT_TRUE(Cluster::has_tasks(6)) << cluster_->logs();
+    interrupted.kill(signal);
+    result = interrupted.wait();
+    EXPECT_EQ(result.code, 130) << result.err;
+    EXPECT_THAT(result.err, HasSubstr("kept: data 2 of 2, train 0 of 6"));
+    EXPECT_TRUE(Cluster::has_tasks(0));
+    EXPECT_FALSE(fs::exists(record_));
+  }
+
+  // scancel fails: the user is told what to do, and the next run still knows the tasks.
+  fake("scancel", "echo scancel is out of order >&2; exit 1\n");
+  Process stuck = at_.start(run_, faked_);
+  ASSERT_TRUE(Cluster::has_tasks(6)) << cluster_->logs();
+  stuck.kill(SIGTERM);
+  result = stuck.wait();
+  const std::string array = Cluster::tasks()[0].substr(0, Cluster::tasks()[0].find('_'));
+  EXPECT_THAT(result.err,
+              AllOf(HasSubstr("scancel is out of order"), HasSubstr("cancel them by: scancel " + array)));
+  EXPECT_TRUE(fs::exists(record_));
+  Cluster::ask("scancel --user=root");
 
   result = at_.run(run_ + "engine.slurm.partition=none");
   EXPECT_EQ(result.code, 1);
   EXPECT_THAT(result.err, HasSubstr("sbatch refused the jobs"));
+  EXPECT_FALSE(fs::exists(record_));
   result = at_.run(run_, "PATH=/nowhere");
   EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.err, HasSubstr("expected Slurm's commands on the PATH"));
+}
+
+TEST_F(SlurmTest, LeavesTasksAndTakesThemUp) {
+  Cluster::set_partition("DOWN");
+  Result result = at_.good(run_ + "--detach");
+  EXPECT_THAT(result.out, HasSubstr("left to Slurm"));
+  EXPECT_THAT(result.err, Not(HasSubstr("computed in 0.0 s\ntrain")));
+  ASSERT_TRUE(Cluster::has_tasks(6)) << cluster_->logs();
+  const std::string id = Cluster::tasks()[0].substr(0, Cluster::tasks()[0].find('_'));
+  const std::string status = "status tiny.yaml --runs 'on 5%A slurm' --engine slurm";
+  EXPECT_TRUE(eventually([&] {
+    return at_.good(status).out.find("6 tasks in Slurm's arrays " + id + ": 6 pending (PartitionDown)") !=
+           std::string::npos;
+  }));
+  // A run that waits for them and is killed leaves them too.
+  Process killed = at_.start(run_);
+  EXPECT_TRUE(eventually(
+      [&] { return slurp(runs_ / "tiny/logs/run.log").find("are waited for") != std::string::npos; }));
+  killed.kill(SIGKILL);
+  killed.wait();
+  Cluster::set_partition("UP");
+  result = at_.good(run_);
+  EXPECT_THAT(result.err, Not(HasSubstr("submitted")));
+  expect_local_bytes();
+  EXPECT_FALSE(fs::exists(record_));
+  result = at_.run("run tiny.yaml --detach");
+  EXPECT_EQ(result.code, 2);
+  EXPECT_THAT(result.err, HasSubstr("--detach leaves a run to Slurm"));
+}
+
+TEST_F(SlurmTest, IsNotMisledByAnswers) {
+  // Users' defaults do not hide pending tasks; a squeue that tells nothing is not believed.
+  fake("squeue", "[ -e silent ] || exec /usr/bin/squeue \"$@\"\n");
+  Cluster::set_partition("DOWN");
+  Process run = at_.start(run_, "export SQUEUE_STATES=RUNNING SBATCH_PARTITION=none;" + faked_);
+  ASSERT_TRUE(Cluster::has_tasks(6)) << cluster_->logs();
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  at_.write("silent", "");
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  EXPECT_EQ(Cluster::tasks().size(), 6U);
+  // Said to be completed before they are: their files are waited for.
+  fake("scontrol", "/usr/bin/scontrol \"$@\" | sed 's/JobState=[A-Z]*/JobState=COMPLETED/'\n");
+  std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+  Cluster::set_partition("UP");
+  Result result = run.wait();
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.err, AllOf(HasSubstr("6 tasks submitted"), Not(HasSubstr("failed"))));
+  expect_local_bytes();
+
+  // A file that never comes makes the task a failed one after all.
+  fs::remove(at_ / "silent");
+  fs::remove(at_ / "fake/scontrol");
+  result = at_.run(run_ +
+                       "--from train --force engine.slurm.retries=0 engine.slurm.wait_seconds=1 "
+                       "engine.slurm.setup='exit 0'",
+                   faked_);
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.err, HasSubstr("COMPLETED, exit code 0"));
+  // The scheduler is away for a while.
+  fake("squeue",
+       "case \"$*\" in *--name*) if mkdir away 2>/dev/null; then echo no controller; exit 1; fi;; esac\nexec "
+       "/usr/bin/squeue \"$@\"\n");
+  result = at_.run(run_, faked_);
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.err, AllOf(HasSubstr("squeue does not answer"), HasSubstr("Slurm answers again")));
+  expect_local_bytes();
+}
+
+class SmallSlurmTest : public SlurmTest {
+ protected:
+  void SetUp() override {
+    limits_ = "MaxArraySize=3\nMaxJobCount=6\nMinJobAge=2\n";
+    SlurmTest::SetUp();
+  }
+};
+
+TEST_F(SmallSlurmTest, SubmitsInWavesAndLeavesNothingWhenASubmissionFails) {
+  // The second array is refused: the first is cancelled.
+  Cluster::set_partition("DOWN");
+  fake("sbatch",
+       "if [ -e first ]; then echo no more of this; exit 1; fi\ntouch first\nexec /usr/bin/sbatch \"$@\"\n");
+  Result result = at_.run(run_, faked_);
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.err, HasSubstr("sbatch refused the jobs: no more of this"));
+  EXPECT_TRUE(Cluster::has_tasks(0));
+  EXPECT_FALSE(fs::exists(record_));
+  Cluster::set_partition("UP");
+  result = at_.run(run_);
+  EXPECT_EQ(result.code, 0) << result.err << cluster_->logs();
+  EXPECT_THAT(result.err, HasSubstr("jobs follow when these have ended"));
+  expect_local_bytes();
 }
 
 }  // namespace

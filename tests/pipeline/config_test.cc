@@ -203,6 +203,8 @@ TEST(Config, MistakesHaveThePlaceTheKeyAndWhatIsExpected) {
       {"ndcg@5", "precision", "c.yaml:13:", "expected ndcg@K"},
       {"err_max: 16", "err_max: 0.5", "c.yaml:14:", "from 1"},
       {"partition: fast", "partition: 'a b'", "c.yaml:15:", "engine.slurm.partition: "},
+      {"partition: fast", "constraint: 'a\"b'", "c.yaml:15:", "engine.slurm.constraint: "},
+      {"partition: fast", "options: \"a\\nb\"", "c.yaml:15:", "in one line"},
       {"name: full.1", "name: ../x", "c.yaml:2:7: name: ", "letters"},
       {"name: full.1", "name: full\nname: again", "c.yaml:3:1: name: ", "stands twice"},
       {"rbc: {regressors: [linear], targets: [ndcg]}", "rbc: 3",
@@ -245,13 +247,17 @@ TEST(Config, TheResolvedConfigIsEnoughToRepeatTheRun) {
                                           "- x"};
   for (const std::string& name : names)
     write_file_atomically(scratch / name, "1 qid:1 1:1\n0 qid:1 1:0\n" + name);
-  const std::string files = "name: files\ndata:\n  root: " + scratch.path().string() +
-                            "\n  folds:\n    - {train: [plain.txt, 'with blank.txt'], valid: 'it''s, a: [b] "
-                            "#c.txt', test: '\"quoted\"'}\n"
-                            "    - {train: plain.txt, valid: '- x', test: plain.txt}\n"
-                            "learners:\n  - {type: adaboost_mh, base: [tree, product], leaves: 4, "
-                            "iterations: 30}\n  - {type: svm}\n"
-                            "mix: {choose: fixed, fixed: {c: 12.5, iterations: 10}}\n";
+  const std::string files =
+      "name: files\ndata:\n  root: " + scratch.path().string() +
+      "\n  folds:\n    - {train: [plain.txt, 'with blank.txt'], valid: 'it''s, a: [b] "
+      "#c.txt', test: '\"quoted\"'}\n"
+      "    - {train: plain.txt, valid: '- x', test: plain.txt}\n"
+      "learners:\n  - {type: adaboost_mh, base: [tree, product], leaves: 4, "
+      "iterations: 30}\n  - {type: svm}\n"
+      "mix: {choose: fixed, fixed: {c: 12.5, iterations: 10}}\n"
+      "engine:\n  type: command\n  slurm:\n    setup: |\n      module load a\n      export B='c d'\n"
+      "    options: --gres=gpu:1 --comment=\"a b\"\n    constraint: a&(b|c)\n"
+      "  command: {run: 'xargs -d \"\\n\" -P 2 < {commands}'}\n";
   for (const std::string& text : {kSmall, kFull, files}) {
     for (const std::vector<std::string>& overrides :
          {std::vector<std::string>{}, {"seed=3", "mix.c.to=60", "data.calibration.fraction=0.25"}}) {

@@ -1,0 +1,58 @@
+#include <fmt/format.h>
+
+#include "pipeline/commands/commands.h"
+#include "pipeline/engine/manifest.h"
+#include "pipeline/run/experiment.h"
+#include "tunemix/core/timer.h"
+
+namespace tunemix {
+namespace {
+
+namespace fs = std::filesystem;
+
+// In the folder and with the files of the run, whatever the launcher's are.
+int run_task(const fs::path& file, size_t number, Program& program) {
+  const StoredManifest stored = read_manifest(fs::absolute(file));
+  const TaskManifest& manifest = stored.manifest;
+  if (number >= manifest.tasks.size())
+    throw_input("--number is {}; the manifest has tasks 0 to {}", number, manifest.tasks.size() - 1);
+  expect_unchanged(manifest);
+  fs::current_path(manifest.folder);
+  program.threads = manifest.threads;
+  ProgressView view(program.quiet);
+  const auto context = program.context();
+  RunOptions options;
+  options.runs = manifest.runs;
+  options.planned_files = manifest.files;
+  Experiment experiment(read_config(manifest.config, {}), options, *context, view);
+  if (experiment.plan().id() != manifest.plan)
+    throw_run(
+        "{}: the config makes other jobs here than where the run was planned; stop the run and start it "
+        "again",
+        manifest.config.string());
+  for (const size_t job : manifest.tasks[number]) {
+    const Timer timer;
+    experiment.run_job(job, manifest.calibrate);
+    note_seconds(stored, number, job, timer.seconds());
+    context->log(LogLevel::kInfo,
+                 fmt::format("{}: {:.1f} s", experiment.plan().jobs[job].name, timer.seconds()));
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_task_command(CLI::App& app, Program& program) {
+  CLI::App* command = app.add_subcommand("task", "Run one task of a run on a cluster; its scripts call it");
+  auto file = std::make_shared<fs::path>();
+  auto number = std::make_shared<size_t>(0);
+  command->add_option("manifest", *file, "The manifest.json that the run has written")->required();
+  command->add_option("--number", *number, "Number of the task, from 0")->required();
+  command->add_flag("--quiet", program.quiet, "Only warnings and errors on stderr");
+  command->footer("Example:\n  tunemix task runs/quickstart/tasks/0123456789ab/manifest.json --number 3");
+  command->callback([file, number, &program] {
+    program.action = [file, number, &program] { return run_task(*file, *number, program); };
+  });
+}
+
+}  // namespace tunemix

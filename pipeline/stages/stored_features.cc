@@ -1,0 +1,133 @@
+#include "pipeline/stages/stored_features.h"
+
+#include <array>
+#include <cmath>
+#include <cstring>
+
+#include "tunemix/core/large_artifact.h"
+
+namespace tunemix {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kSplits = 4;  // train, valid, test, and the source where there is one
+
+// Of one split: everything but its feature values.
+std::vector<uint8_t> head_of(const Dataset& data) {
+  BinaryWriter out;
+  out.put<uint64_t>(data.features());
+  out.put_span(data.labels());
+  out.put(std::vector<uint64_t>(data.queries().offsets().begin(), data.queries().offsets().end()));
+  for (const std::string& id : data.queries().ids()) out.put(id);
+  out.put<uint8_t>(data.names().size() > 0 ? 1 : 0);
+  for (size_t i = 0; i < data.names().size(); ++i) out.put(data.names()[i]);
+  out.put_span(data.source_rows());
+  out.put_span(data.weights());
+  data.feature_names().save(out);
+  return {out.bytes().begin(), out.bytes().end()};
+}
+
+std::span<const uint8_t> bytes_of(std::span<const float> values) {
+  return {reinterpret_cast<const uint8_t*>(values.data()), values.size_bytes()};
+}
+
+Dataset parse_split(std::span<const uint8_t> head, std::span<const uint8_t> values, const std::string& name,
+                    const Context& context) {
+  BinaryReader in(head, name);
+  const auto features = in.get<uint64_t>();
+  std::vector<int32_t> labels = in.get_vector<int32_t>();
+  const auto offsets = in.get_vector<uint64_t>();
+  bool good = !offsets.empty() && offsets.front() == 0 && offsets.back() == labels.size();
+  for (size_t q = 0; good && q + 1 < offsets.size(); ++q) good = offsets[q] < offsets[q + 1];
+  for (const int32_t label : labels) good = good && label >= 0;
+  if (!good || features == 0 || values.size() / sizeof(float) / features != labels.size() ||
+      values.size() != labels.size() * features * sizeof(float))
+    in.fail("its parts do not fit");
+  std::vector<std::string> ids;
+  for (size_t q = 0; q + 1 < offsets.size(); ++q) ids.push_back(in.get_string());
+  NameTable names;
+  if (in.get<uint8_t>() != 0)
+    for (size_t i = 0; i < labels.size(); ++i) names.add(in.get_string());
+  std::vector<uint32_t> rows = in.get_vector<uint32_t>();
+  std::vector<float> weights = in.get_vector<float>();
+  FeatureNames feature_names = FeatureNames::load(in);
+  in.expect_end();
+  for (const float weight : weights) good = good && weight >= 0 && std::isfinite(weight);
+  if (!good || (!rows.empty() && rows.size() != labels.size()) ||
+      (!weights.empty() && weights.size() != labels.size()))
+    in.fail("its parts do not fit");
+  FloatBuffer buffer(labels.size() * features);
+  if (!values.empty()) std::memcpy(buffer.data(), values.data(), values.size());
+  for (const float x : buffer.values())
+    if (!std::isfinite(x)) in.fail("a feature is not a finite number");
+  return Dataset(std::move(buffer), features, std::move(labels),
+                 QueryIndex({offsets.begin(), offsets.end()}, std::move(ids)), std::move(names),
+                 std::move(rows), &context.pool())
+      .weighted(std::move(weights))
+      .named(std::move(feature_names));
+}
+
+FoldFeatures parse_fold(std::span<const uint8_t> payload, const std::string& name, const Context& context) {
+  std::array<uint64_t, 2 * kSplits> sizes{};  // of each split's head and values
+  if (payload.size() < sizeof sizes) throw_input("{}: damaged file: it ends too early", name);
+  std::memcpy(sizes.data(), payload.data(), sizeof sizes);
+  payload = payload.subspan(sizeof sizes);
+  std::vector<Dataset> splits;
+  for (size_t s = 0; s < kSplits && (s < 3 || sizes[2 * s] > 0); ++s) {
+    for (const uint64_t size : {sizes[2 * s], sizes[2 * s + 1]})
+      if (size > payload.size()) throw_input("{}: damaged file: it ends too early", name);
+    if (sizes[2 * s + 1] > payload.size() - sizes[2 * s])
+      throw_input("{}: damaged file: it ends too early", name);
+    splits.push_back(parse_split(payload.subspan(0, sizes[2 * s]),
+                                 payload.subspan(sizes[2 * s], sizes[2 * s + 1]), name, context));
+    payload = payload.subspan(sizes[2 * s] + sizes[2 * s + 1]);
+  }
+  if (!payload.empty()) throw_input("{}: damaged file: there is more data than expected", name);
+  FoldFeatures fold{std::move(splits[0]), std::move(splits[1]), std::move(splits[2])};
+  if (splits.size() == kSplits) fold.source = std::move(splits.back());
+  return fold;
+}
+
+}  // namespace
+
+void save_features(const FoldFeatures& fold, const Hash128& fold_key, const ArtifactStore& store) {
+  std::array<std::vector<uint8_t>, kSplits> heads;
+  std::array<uint64_t, 2 * kSplits> sizes{};
+  std::vector<std::span<const uint8_t>> parts = {
+      {reinterpret_cast<const uint8_t*>(sizes.data()), sizeof sizes}};
+  size_t s = 0;
+  for (const Dataset* split : {&fold.train, &fold.valid, &fold.test, fold.source ? &*fold.source : nullptr}) {
+    if (split == nullptr) break;
+    heads[s] = head_of(*split);
+    parts.emplace_back(heads[s]);
+    parts.push_back(bytes_of(split->values()));
+    sizes[2 * s] = heads[s].size();
+    sizes[2 * s + 1] = parts.back().size();
+    ++s;
+  }
+  const fs::path path = store.path_of(kFeaturesKind, fold_key);
+  std::error_code error;
+  fs::create_directories(path.parent_path(), error);
+  if (error) throw_run("{}: cannot create the folder: {}", path.parent_path().string(), error.message());
+  write_large_artifact(path, kFeaturesKind, kFeaturesVersion, parts, fold_key);
+}
+
+std::optional<FoldFeatures> load_features(const Hash128& fold_key, const ArtifactStore& store,
+                                          const Context& context) {
+  if (!store.contains(kFeaturesKind, fold_key)) return std::nullopt;
+  const std::string name = store.path_of(kFeaturesKind, fold_key).string();
+  try {
+    const MappedArtifact artifact(name);
+    if (artifact.kind() != kFeaturesKind || artifact.key() != fold_key)
+      throw_input("{}: holds other data than its name says", name);
+    if (artifact.version() != kFeaturesVersion) return std::nullopt;
+    return parse_fold(artifact.payload(), name, context);
+  } catch (const InputError& error) {
+    if (store.contains(kFeaturesKind, fold_key))
+      store.discard(kFeaturesKind, fold_key, error.what(), context);
+    return std::nullopt;
+  }
+}
+
+}  // namespace tunemix
