@@ -127,5 +127,7 @@ Config with_recipe(const Config& config, size_t documents);
 
 // The reference of all keys as Markdown: docs/config.md.
 std::string config_reference();
+// The same as a JSON Schema.
+std::string config_schema();
 
 }  // namespace tunemix

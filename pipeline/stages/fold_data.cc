@@ -7,7 +7,7 @@
 #include <set>
 
 #include "pipeline/stages/data_checks.h"
-#include "tunemix/core/files.h"
+#include "tunemix/core/file.h"
 #include "tunemix/data/letor_reader.h"
 #include "tunemix/data/synthetic.h"
 #include "tunemix/metric/selection.h"
@@ -40,7 +40,8 @@ SplitInfo describe(const Dataset& data, const Context& context) {
           data.names(),
           {data.source_rows().begin(), data.source_rows().end()},
           data.fingerprint(),
-          query_contents(data, context)};
+          query_contents(data, context),
+          document_contents(data, context)};
 }
 
 // A label that training never had cannot be predicted, and a feature that it never had cannot have been
@@ -70,6 +71,7 @@ void save_split(BinaryWriter& out, const SplitInfo& split) {
   out.put(split.fingerprint.high);
   out.put(split.fingerprint.low);
   out.put(split.contents);
+  out.put(split.documents);
 }
 
 // More would not fit the calibration; the config allows 32.
@@ -100,6 +102,8 @@ SplitInfo load_split(BinaryReader& in, int32_t labels) {
   split.fingerprint.low = in.get<uint64_t>();
   split.contents = in.get_vector<Hash128>();
   if (split.contents.size() != split.queries.size()) in.fail("the contents of the queries do not fit them");
+  split.documents = in.get_vector<uint64_t>();
+  if (split.documents.size() != split.labels.size()) in.fail("the contents of the documents do not fit them");
   return split;
 }
 
