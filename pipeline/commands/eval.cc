@@ -26,7 +26,7 @@ struct EvalOptions {
   std::filesystem::path qrels;
   std::filesystem::path run;
   bool complete = false;
-  std::string tools;  // empty: yahoo, or trec for TREC's files
+  std::string tools;
   size_t k = 10;
   PolicyOverrides overrides;
   size_t max_feature_id = LetorOptions().max_feature_id;
@@ -216,9 +216,8 @@ void expect_one_kind_of_input(const EvalOptions& options) {
   if (options.complete && !trec) throw_input("--complete goes with --qrels and --run only");
 }
 
-int run(EvalOptions options, const Program& program) {
+int run(const EvalOptions& options, const Program& program) {
   expect_one_kind_of_input(options);
-  if (options.tools.empty()) options.tools = options.qrels.empty() ? "yahoo" : "trec";
   std::vector<std::filesystem::path> inputs = options.data;
   inputs.insert(inputs.end(), {options.scores, options.qrels, options.run});
   expect_no_input(options.per_query, inputs);
@@ -271,8 +270,10 @@ void add_eval_command(CLI::App& app, Program& program) {
       "  tunemix eval --data test.txt --scores test.scores --tool all\n"
       "  tunemix eval --data test.txt --scores test.scores --tool trec --gain exponential --json\n"
       "  tunemix eval --qrels test.qrels --run test.run");
-  command->callback(
-      [options, &program] { program.action = [options, &program] { return run(*options, program); }; });
+  command->callback([options, command, &program] {
+    if (command->count("--tool") == 0) options->tools = options->qrels.empty() ? "yahoo" : "trec";
+    program.action = [options, &program] { return run(*options, program); };
+  });
 }
 
 }  // namespace tunemix

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "pipeline/config/tables.h"
+#include "pipeline/store/json_text.h"
 #include "tunemix/learners/registry.h"
 
 namespace tunemix {
@@ -87,6 +88,15 @@ Json fold_schema() {
   return fold;
 }
 
+// Of the data, whose validation queries may be taken from the training data.
+Json data_fold_schema() {
+  Json from = section_of(valid_from_table());
+  from["required"] = Json::array({"from"});
+  Json fold = fold_schema();
+  fold["properties"]["valid"] = {{"anyOf", {fold["properties"]["valid"], from}}};
+  return fold;
+}
+
 Json learner_schema(const LearnerEntry& learner) {
   Json section = object();
   section["description"] = learner.doc;
@@ -124,7 +134,7 @@ Json learners_schema() {
 
 std::string config_schema() {
   Json data = section_of(data_table());
-  data["properties"]["folds"] = {{"type", "array"}, {"minItems", 1}, {"items", fold_schema()}};
+  data["properties"]["folds"] = {{"type", "array"}, {"minItems", 1}, {"items", data_fold_schema()}};
   data["properties"]["synthetic"] = section_of(synthetic_table());
   data["properties"]["calibration"] = section_of(calibration_split_table());
   data["oneOf"] = {{{"required", Json::array({"folds"})}}, {{"required", Json::array({"synthetic"})}}};
@@ -138,7 +148,7 @@ std::string config_schema() {
 
   Json root = {{"$schema", "http://json-schema.org/draft-07/schema#"}, {"title", "TuneMix experiment"}};
   root.update(section_of(header_table()));
-  root["required"] = {"name", "data", "learners"};
+  root["required"] = {"name", "data"};
   root["properties"]["name"]["pattern"] = "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}$";
   root["properties"]["data"] = data;
   root["properties"]["learners"] = learners_schema();
@@ -146,7 +156,7 @@ std::string config_schema() {
   root["properties"]["mix"] = mix;
   root["properties"]["evaluate"] = section_of(evaluate_table());
   root["properties"]["engine"] = engine;
-  return root.dump(1) + '\n';
+  return json_text(root) + '\n';
 }
 
 }  // namespace tunemix

@@ -206,6 +206,7 @@ TEST_F(Messages, DamagedRunFoldersGiveNoTextOfALibrary) {
 
 TEST_F(Messages, PathsMayHaveAnyBytes) {
   const std::string e = "\xe9";
+  fs::create_directory(at_ / ("d" + e));
   for (const char* seed : {"1", "2", "3"})
     at_.good("synth --queries 20 --seed " + std::string(seed) + " --quiet --out 'd" + e + "/S" + seed + "'");
   std::string text = kTiny;

@@ -124,7 +124,9 @@ TEST(Terminal, TheProgressLineFitsAndLeavesNothingBehind) {
     EXPECT_EQ(screen.wrapped(), 0U) << columns << " columns";
     // What is left are the lines of the stages.
     for (const std::string& line : screen.lines())
-      if (!line.empty()) EXPECT_THAT(line, HasSubstr(" computed in ")) << columns << " columns";
+      if (!line.empty()) {
+        EXPECT_THAT(line, HasSubstr(" computed in ")) << columns << " columns";
+      }
     EXPECT_EQ(screen.lines().size(), 7U) << columns << " columns";
   }
 }

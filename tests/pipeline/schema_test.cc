@@ -122,8 +122,9 @@ TEST_F(ConfigSchema, TakesEveryConfigThatComesWithTheProgram) {
       EXPECT_TRUE(accepts(text)) << entry.path();
       ++configs;
       // The line by which editors find the schema.
-      if (folder == std::string("configs"))
+      if (folder == std::string("configs")) {
         EXPECT_THAT(text, testing::StartsWith("# yaml-language-server: $schema=")) << entry.path();
+      }
     }
   EXPECT_GE(configs, 5U);
 }
@@ -139,7 +140,11 @@ TEST_F(ConfigSchema, SaysNoWhereTheReaderDoes) {
   const std::string good = head + "learners: [{type: svm}]\n";
   const std::pair<std::string, bool> cases[] = {
       {good, true},
-      {head, false},
+      {head, true},
+      {head + "learners: []\n", false},
+      {"name: x\ndata: {folds: [{train: a, valid: {from: train}, test: [b, c]}]}\n", true},
+      {"name: x\ndata: {folds: [{train: a, valid: {form: train}, test: [b, c]}]}\n", false},
+      {"name: x\ndata: {folds: [{train: a, test: b}]}\n", false},
       {good + "sede: 3\n", false},
       {good + "seed: 3\n", true},
       {good + "seed: -3\n", false},
