@@ -67,16 +67,16 @@ Json object() {
 }
 
 template <typename Struct>
-void add_keys(Json& section, const OptionTable<Struct>& table) {
+void add_keys(Json& section, const OptionTable<Struct>& table, const Struct& defaults = {}) {
   for (const auto& entry : table.entries())
     section["properties"][entry.name] =
-        described(value_schema(entry.expected), entry.doc, entry.get(Struct{}));
+        described(value_schema(entry.expected), entry.doc, entry.get(defaults));
 }
 
 template <typename Struct>
-Json section_of(const OptionTable<Struct>& table) {
+Json section_of(const OptionTable<Struct>& table, const Struct& defaults = {}) {
   Json section = object();
-  add_keys(section, table);
+  add_keys(section, table, defaults);
   return section;
 }
 
@@ -90,7 +90,7 @@ Json fold_schema() {
 
 // Of the data, whose validation queries may be taken from the training data.
 Json data_fold_schema() {
-  Json from = section_of(valid_from_table());
+  Json from = section_of(valid_from_table(), {.from = "train"});
   from["required"] = Json::array({"from"});
   Json fold = fold_schema();
   fold["properties"]["valid"] = {{"anyOf", {fold["properties"]["valid"], from}}};
