@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "pipeline/commands/commands.h"
+#include "pipeline/commands/terminal.h"
 #include "pipeline/commands/usage.h"
 #include "tunemix/core/error.h"
 #include "tunemix/core/instructions.h"
@@ -12,7 +13,7 @@
 namespace {
 
 int fail(int code, const std::string& message) {
-  std::cerr << "tunemix: " << message << '\n';
+  std::cerr << "tunemix: " << tunemix::printable(message) << '\n';
   return code;
 }
 
@@ -55,6 +56,7 @@ int main(int argc, char** argv) {
   add_train_command(app, program);
   add_score_command(app, program);
   add_inspect_command(app, program);
+  add_completions_command(app, program);
   add_job_command(app, program);
   add_task_command(app, program);
   try {

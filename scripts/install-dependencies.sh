@@ -2,7 +2,7 @@
 # Installs what building TuneMix needs (Debian, Ubuntu); with --tests also what the tests need. Does nothing when all is there.
 set -euo pipefail
 
-build=(g++ cmake ninja-build ccache pkg-config libeigen3-dev libnlopt-cxx-dev libnlopt-dev libyaml-cpp-dev libcli11-dev
+build=(g++ cmake ninja-build ccache pkg-config help2man libeigen3-dev libnlopt-cxx-dev libnlopt-dev libyaml-cpp-dev libcli11-dev
   libfmt-dev nlohmann-json3-dev libfast-float-dev libxxhash-dev libzstd-dev zlib1g-dev libboost-math-dev
   libcpp-httplib-dev)
 tests=(libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev clang clang-format clang-tidy libomp-14-dev xgboost liblinear-tools

@@ -39,6 +39,7 @@ void add_compare_command(CLI::App& app, Program& program);
 void add_train_command(CLI::App& app, Program& program);
 void add_score_command(CLI::App& app, Program& program);
 void add_inspect_command(CLI::App& app, Program& program);
+void add_completions_command(CLI::App& app, Program& program);
 
 // `--threads` and `--quiet`, for commands that compute.
 void add_common_options(CLI::App& command, Program& program);

@@ -8,11 +8,13 @@
 #include "pipeline/commands/commands.h"
 #include "pipeline/commands/metric_options.h"
 #include "pipeline/commands/output_file.h"
+#include "pipeline/store/json_text.h"
 #include "tunemix/core/binary.h"
 #include "tunemix/core/text.h"
 #include "tunemix/data/letor_reader.h"
 #include "tunemix/metric/evaluator.h"
 #include "tunemix/metric/score_file.h"
+#include "tunemix/metric/trec_file.h"
 
 namespace tunemix {
 namespace {
@@ -20,7 +22,11 @@ namespace {
 struct EvalOptions {
   std::vector<std::filesystem::path> data;
   std::filesystem::path scores;
-  std::string tools = "yahoo";
+  // Instead of those two, TREC's files.
+  std::filesystem::path qrels;
+  std::filesystem::path run;
+  bool complete = false;
+  std::string tools;
   size_t k = 10;
   PolicyOverrides overrides;
   size_t max_feature_id = LetorOptions().max_feature_id;
@@ -73,11 +79,12 @@ void print_json(const std::vector<Evaluation>& evaluations, const ToolChoice& ch
     root["tools"][evaluation.policy.name] = as_json(evaluation);
   root["skipped"] = nlohmann::ordered_json::object();
   for (const auto& [name, why] : choice.skipped) root["skipped"][name] = why;
-  std::cout << root.dump(2) << '\n';
+  std::cout << json_text(root, 2) << '\n';
 }
 
 // A measure a row, a tool a column.
-void print_table(const std::vector<Evaluation>& evaluations, const ToolChoice& choice, const Dataset& data) {
+void print_table(const std::vector<Evaluation>& evaluations, const ToolChoice& choice, const Dataset& data,
+                 const std::vector<std::string>& notes) {
   constexpr size_t kNameWidth = 16;
   constexpr size_t kWidth = 19;
   const auto print_row = [&](std::string_view name, const auto& cell) {
@@ -107,6 +114,7 @@ void print_table(const std::vector<Evaluation>& evaluations, const ToolChoice& c
   const Evaluation& first = evaluations.front();
   std::cout << fmt::format("{} queries, {} documents{}\n", first.queries, data.documents(),
                            data.weights().empty() ? "" : "; means weighted by the data's .weight files");
+  for (const std::string& line : notes) std::cout << line << '\n';
   std::cout << fmt::format("without a relevant document: {} (their NDCG is 'empty')\n", first.empty_queries);
   std::cout << fmt::format("with fewer than {} documents: {} (their NDCG@k follows 'short')\n", m.k(),
                            first.short_queries);
@@ -138,17 +146,58 @@ void write_per_query(const std::vector<Evaluation>& evaluations, const Dataset& 
   write_output(file, fmt::to_string(out));
 }
 
+// What is to be evaluated: the documents with their labels, and a score of each.
+struct Scored {
+  Dataset data;
+  std::vector<double> scores;
+  std::vector<std::string> notes;  // for the reader of the table
+};
+
+Scored read_trec_files(const EvalOptions& options) {
+  TrecRun trec = read_trec(options.qrels, options.run,
+                           options.complete ? MissingQueries::kKeep : MissingQueries::kLeaveOut);
+  std::vector<std::string> notes = {
+      fmt::format("in the run and not judged: {} documents (label 0), {} queries (left out)",
+                  trec.unjudged_documents, trec.unjudged_queries),
+      fmt::format("judged and not in the run: {} documents, {} queries ({})", trec.unranked_documents,
+                  trec.missing_queries,
+                  options.complete ? "nothing of theirs is found" : "left out; --complete keeps them")};
+  return {.data = std::move(trec.data), .scores = std::move(trec.scores), .notes = std::move(notes)};
+}
+
+Scored read_scored(const EvalOptions& options, const Context& context) {
+  if (!options.qrels.empty()) return read_trec_files(options);
+  Dataset data = read_for_evaluation(options.data, options.max_feature_id, context);
+  std::vector<double> scores = read_scores(options.scores, data);
+  return {.data = std::move(data), .scores = std::move(scores), .notes = {}};
+}
+
+void expect_one_kind_of_input(const EvalOptions& options) {
+  const bool letor = !options.data.empty() || !options.scores.empty();
+  const bool trec = !options.qrels.empty() || !options.run.empty();
+  if (letor && trec)
+    throw_input("files of both kinds are given; expected either --data and --scores, or --qrels and --run");
+  if (trec ? options.qrels.empty() || options.run.empty() : options.data.empty() || options.scores.empty())
+    throw_input("'tunemix eval' needs {}; see 'tunemix eval --help'",
+                !trec && !letor ? "--data and --scores, or --qrels and --run"
+                : trec          ? (options.qrels.empty() ? "--qrels (the judgements)" : "--run (the ranking)")
+                : options.data.empty() ? "--data (LETOR files with the labels)"
+                                       : "--scores (one score a line)");
+  if (options.complete && !trec) throw_input("--complete goes with --qrels and --run only");
+}
+
 int run(const EvalOptions& options, const Program& program) {
+  expect_one_kind_of_input(options);
   std::vector<std::filesystem::path> inputs = options.data;
-  inputs.push_back(options.scores);
+  inputs.insert(inputs.end(), {options.scores, options.qrels, options.run});
   expect_no_input(options.per_query, inputs);
   const auto context = program.context();
   const std::vector<MetricPolicy> policies = named_policies(options.tools, options.overrides);
-  const Dataset data = read_for_evaluation(options.data, options.max_feature_id, *context);
+  const Scored scored = read_scored(options, *context);
+  const Dataset& data = scored.data;
   const ToolChoice choice = fit_to_data(policies, options.tools, options.overrides, data);
-  const std::vector<double> scores = read_scores(options.scores, data);
   const auto evaluations =
-      Evaluator(data, choice.policies, options.k)(scores, context->pool(), !options.per_query.empty());
+      Evaluator(data, choice.policies, options.k)(scored.scores, context->pool(), !options.per_query.empty());
   for (const Evaluation& e : evaluations)
     if (std::isnan(e.mean[e.measures.err()]))
       context->warn(fmt::format("{}: no ERR, since label {} does not fit err-max {}; try --err-max auto",
@@ -157,7 +206,7 @@ int run(const EvalOptions& options, const Program& program) {
   if (options.json)
     print_json(evaluations, choice, data);
   else
-    print_table(evaluations, choice, data);
+    print_table(evaluations, choice, data, scored.notes);
   return 0;
 }
 
@@ -166,15 +215,19 @@ int run(const EvalOptions& options, const Program& program) {
 void add_eval_command(CLI::App& app, Program& program) {
   CLI::App* command = app.add_subcommand("eval", "Evaluate scores under the conventions of the usual tools");
   auto options = std::make_shared<EvalOptions>();
-  command->add_option("--data", options->data, "LETOR files with the labels; several are one data set")
-      ->required();
+  command->add_option("--data", options->data, "LETOR files with the labels; several are one data set");
   add_max_feature_id(*command, options->max_feature_id);
-  command->add_option("--scores", options->scores, "One score a line, in the order of the data files")
-      ->required();
-  command
-      ->add_option("--tool", options->tools,
-                   fmt::format("all, or some of {}, separated by commas", join(preset_names(), ", ")))
-      ->capture_default_str();
+  command->add_option("--scores", options->scores, "One score a line, in the order of the data files");
+  command->add_option("--qrels", options->qrels, "Instead of --data: TREC's judgements, 'qid 0 docno label'");
+  command->add_option("--run", options->run,
+                      "Instead of --scores: a TREC run, 'qid Q0 docno rank score tag'; the score counts, not "
+                      "the rank");
+  command->add_flag("--complete", options->complete,
+                    "Keep judged queries that the run leaves out (trec_eval -c)");
+  command->add_option(
+      "--tool", options->tools,
+      fmt::format("all, or some of {}, separated by commas (default: yahoo; trec with --qrels)",
+                  join(preset_names(), ", ")));
   command->add_option("--k", options->k, "Largest rank of NDCG@k, DCG@k and P@k")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
@@ -185,9 +238,12 @@ void add_eval_command(CLI::App& app, Program& program) {
   command->footer(
       "Example:\n"
       "  tunemix eval --data test.txt --scores test.scores --tool all\n"
-      "  tunemix eval --data test.txt --scores test.scores --tool trec --gain exponential --json");
-  command->callback(
-      [options, &program] { program.action = [options, &program] { return run(*options, program); }; });
+      "  tunemix eval --data test.txt --scores test.scores --tool trec --gain exponential --json\n"
+      "  tunemix eval --qrels test.qrels --run test.run");
+  command->callback([options, command, &program] {
+    if (command->count("--tool") == 0) options->tools = options->qrels.empty() ? "yahoo" : "trec";
+    program.action = [options, &program] { return run(*options, program); };
+  });
 }
 
 }  // namespace tunemix

@@ -4,7 +4,10 @@
 
 #include "pipeline/commands/commands.h"
 #include "pipeline/commands/facts.h"
+#include "pipeline/commands/terminal.h"
+#include "pipeline/store/json_text.h"
 #include "tunemix/core/binary.h"
+#include "tunemix/core/text.h"
 #include "tunemix/export/bundle.h"
 #include "tunemix/learners/registry.h"
 
@@ -64,57 +67,87 @@ nlohmann::ordered_json inspect(const std::filesystem::path& file) {
   return json;
 }
 
-// Control characters as \\xNN: a file's own text must not reach the terminal.
-std::string printable(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    result += byte < 0x20 || byte == 0x7f ? fmt::format("\\x{:02x}", byte) : std::string(1, c);
+std::string cell(const nlohmann::ordered_json& value) {
+  if (value.is_string()) return printable(value.get<std::string>());
+  if (value.is_number_float()) return fmt::format("{:.6g}", value.get<double>());
+  return printable(json_text(value, -1));
+}
+
+constexpr size_t kMostRows = 10;
+constexpr size_t kMostItems = 20;
+
+void print_rest(size_t all, size_t shown) {
+  if (all > shown) std::cout << fmt::format("  ... and {} more; --json has all\n", all - shown);
+}
+
+// A list of objects of the same keys: a column each, as wide as it needs.
+void print_rows(const std::string& name, const nlohmann::ordered_json& rows) {
+  const size_t shown = std::min(rows.size(), kMostRows);
+  std::vector<std::vector<std::string>> lines(shown + 1);
+  for (const auto& [key, value] : rows[0].items()) lines[0].push_back(printable(key));
+  for (size_t r = 0; r < shown; ++r)
+    for (const auto& [key, value] : rows[r].items()) lines[r + 1].push_back(cell(value));
+  std::vector<size_t> widths(lines[0].size());
+  for (const auto& line : lines)
+    for (size_t c = 0; c < std::min(line.size(), widths.size()); ++c)
+      widths[c] = std::max(widths[c], line[c].size());
+  std::cout << '\n' << printable(name) << '\n';
+  for (const auto& line : lines) {
+    std::string text = " ";
+    for (size_t c = 0; c < line.size(); ++c)
+      text += c + 1 < line.size() ? fmt::format(" {:<{}} ", line[c], widths[c]) : " " + line[c];
+    std::cout << text << '\n';
   }
-  return result;
+  print_rest(rows.size(), shown);
 }
 
-// Bytes that are not UTF-8 are replaced rather than refused.
-std::string dumped(const nlohmann::ordered_json& json) {
-  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-}
-
-// One line a key; of long lists the first few.
-void print_human(const nlohmann::ordered_json& json, const std::string& prefix) {
-  constexpr size_t kMost = 10;
-  for (const auto& [key, value] : json.items()) {
-    if (value.is_object()) {
-      print_human(value, prefix + key + ".");
-    } else if (value.is_array() && value.size() > kMost) {
-      nlohmann::ordered_json head = nlohmann::ordered_json::array();
-      for (size_t k = 0; k < kMost; ++k) head.push_back(value[k]);
-      std::cout << prefix << key << ": " << dumped(head) << " and " << value.size() - kMost << " more\n";
-    } else {
-      std::cout << prefix << key << ": "
-                << (value.is_string() ? printable(value.get<std::string>()) : dumped(value)) << '\n';
+// Keys and plain values first, one a line; then a table for each list of rows.
+void print_human(const nlohmann::ordered_json& json) {
+  std::vector<std::pair<std::string, std::string>> lines;
+  std::vector<std::pair<std::string, const nlohmann::ordered_json*>> tables;
+  const auto visit = [&](const auto& self, const nlohmann::ordered_json& object,
+                         const std::string& prefix) -> void {
+    for (const auto& [key, value] : object.items()) {
+      if (value.is_object()) {
+        self(self, value, prefix + key + ".");
+      } else if (value.is_array() && !value.empty() && value[0].is_object()) {
+        tables.emplace_back(prefix + key, &value);
+      } else if (value.is_array()) {
+        std::vector<std::string> items;
+        for (size_t i = 0; i < std::min(value.size(), kMostItems); ++i) items.push_back(cell(value[i]));
+        if (value.size() > kMostItems) items.push_back(fmt::format("... {} in all", value.size()));
+        lines.emplace_back(printable(prefix + key), items.empty() ? "-" : join(items, ", "));
+      } else {
+        lines.emplace_back(printable(prefix + key), cell(value));
+      }
     }
-  }
+  };
+  visit(visit, json, "");
+  size_t width = 0;
+  for (const auto& [key, value] : lines) width = std::max(width, key.size());
+  for (const auto& [key, value] : lines) std::cout << fmt::format("{:<{}}  {}\n", key, width, value);
+  for (const auto& [name, rows] : tables) print_rows(name, *rows);
 }
 
 }  // namespace
 
 void add_inspect_command(CLI::App& app, Program& program) {
-  CLI::App* command = app.add_subcommand("inspect", "Tell what an artifact or model is");
+  CLI::App* command = app.add_subcommand("inspect", "Tell what a model, bundle or other file of tunemix is");
   struct Arguments {
     std::filesystem::path file;
     bool json = false;
   };
   const auto arguments = std::make_shared<Arguments>();
   command->add_option("file", arguments->file, "File that tunemix wrote")->required();
-  command->add_flag("--json", arguments->json, "Print everything as JSON");
+  command->add_flag("--json", arguments->json, "Print everything as JSON, for programs");
   command->footer("Example: tunemix inspect m.tmx");
   command->callback([arguments, &program] {
     program.action = [arguments] {
       const nlohmann::ordered_json json = inspect(arguments->file);
       if (arguments->json)
-        std::cout << dumped(json) << '\n';
+        std::cout << json_text(json, -1) << '\n';
       else
-        print_human(json, "");
+        print_human(json);
       return 0;
     };
   });

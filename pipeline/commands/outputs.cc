@@ -10,6 +10,7 @@
 #include "pipeline/commands/output_file.h"
 #include "pipeline/report/report.h"
 #include "pipeline/run/bundle_writer.h"
+#include "pipeline/store/json_text.h"
 #include "tunemix/core/file.h"
 #include "tunemix/core/text.h"
 #include "tunemix/data/letor_reader.h"
@@ -183,6 +184,18 @@ bool needs_all(const PredictCommand& command) {
                      [](const fs::path& file) { return !group_file_of(file).empty(); });
 }
 
+void expect_bundle(const fs::path& bundle) {
+  std::error_code ignored;
+  if (fs::is_directory(bundle, ignored))
+    throw_input("{}: it is a folder; expected a bundle in it, such as {}", bundle.string(),
+                (bundle / "bundle-fold1.tmx").string());
+  if (!fs::exists(bundle, ignored))
+    throw_input(
+        "{}: there is no such file; a run that has come to its end has a bundle for each fold in its folder: "
+        "run 'tunemix run' first, then give runs/NAME/bundle-fold1.tmx",
+        bundle.string());
+}
+
 int run_predict(const PredictCommand& command, const Program& program) {
   const ExportFormat format = parse_export_format(command.format);
   if (format == ExportFormat::kQrels)
@@ -192,6 +205,7 @@ int run_predict(const PredictCommand& command, const Program& program) {
   for (const std::string& text : command.member_scores) inputs.push_back(text.substr(text.find('=') + 1));
   expect_no_input(command.out, inputs);
   const auto context = program.context();
+  expect_bundle(command.bundle);
   const Bundle bundle = Bundle::load(command.bundle, registry());
   if (!needs_all(command) && bundle.external_scores().empty()) {
     bool printed = false;
@@ -231,7 +245,7 @@ int run_report(const ReportCommand& command, const Program& program) {
   Experiment experiment(command.experiment.read(), options, *context, view);
   const auto data = experiment.report_data(experiment.evaluation());
   if (command.json) {
-    write_output(command.out.empty() ? "-" : command.out, data.dump(1) + '\n');
+    write_output(command.out.empty() ? "-" : command.out, json_text(data) + '\n');
     return 0;
   }
   const fs::path file = command.out.empty() ? experiment.directory() / "report.html" : command.out;

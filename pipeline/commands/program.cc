@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "pipeline/commands/commands.h"
+#include "pipeline/commands/terminal.h"
 
 namespace tunemix {
 namespace {
@@ -21,9 +22,9 @@ std::unique_ptr<Context> Program::context(uint64_t seed) const {
   const bool silent = quiet;
   result->on_log = [silent](LogLevel level, const std::string& message) {
     if (level == LogLevel::kWarning)
-      std::cerr << "warning: " << message << '\n';
+      std::cerr << "warning: " << printable(message) << '\n';
     else if (level == LogLevel::kInfo && !silent)
-      std::cerr << message << '\n';
+      std::cerr << printable(message) << '\n';
   };
   struct sigaction handler {};
   handler.sa_handler = on_interrupt;

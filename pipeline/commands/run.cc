@@ -6,6 +6,8 @@
 #include "pipeline/commands/experiment_options.h"
 #include "pipeline/commands/facts.h"
 #include "pipeline/commands/output_file.h"
+#include "pipeline/stages/fold_data.h"
+#include "pipeline/store/json_text.h"
 #include "tunemix/core/file.h"
 #include "tunemix/core/text.h"
 
@@ -22,6 +24,8 @@ struct RunCommand {
   bool dry_run = false;
   bool detach = false;
   bool help_config = false;
+  std::string format = "markdown";  // of the reference
+  bool yes = false;
   bool json = false;
 };
 
@@ -36,7 +40,7 @@ int print_status(Experiment& experiment, bool json) {
                      {"reasons", stage.reasons},
                      {"jobs", stage.missing_jobs},
                      {"tasks", stage.tasks}});
-    std::cout << out.dump(1) << '\n';
+    std::cout << json_text(out) << '\n';
     return 0;
   }
   for (const StageStatus& stage : stages) {
@@ -83,9 +87,21 @@ void print_results(Experiment& experiment) {
             << "/ (results.md, results.json, report.html)\n";
 }
 
+// A list too many in a grid multiplies: nobody trains so many models by mistake.
+void expect_wanted(const Config& config) {
+  constexpr size_t kManyJobs = 100000;
+  size_t jobs = 0;
+  for (const LearnerSpec& learner : config.learners) jobs += static_cast<size_t>(learner.bags);
+  jobs *= fold_count(config);
+  if (jobs > kManyJobs)
+    throw_input(
+        "{} has {} learners with their bags in {} folds, {} models to train; give --yes if they are wanted",
+        config.name, config.learners.size(), fold_count(config), jobs);
+}
+
 int run(const RunCommand& command, const Program& program) {
   if (command.help_config) {
-    std::cout << config_reference();
+    std::cout << (command.format == "schema" ? config_schema() : config_reference());
     return 0;
   }
   RunOptions options;
@@ -102,7 +118,9 @@ int run(const RunCommand& command, const Program& program) {
   ProgressView view(program.quiet);
   const auto context = program.context();
   context->on_log = [&](LogLevel level, const std::string& message) { view.log(level, message); };
-  Experiment experiment(command.experiment.read(), options, *context, view);
+  Config config = command.experiment.read();
+  if (!command.yes && !command.dry_run) expect_wanted(config);
+  Experiment experiment(std::move(config), options, *context, view);
   if (command.dry_run) return print_status(experiment, command.json);
   try {
     if (!experiment.run()) {
@@ -119,7 +137,7 @@ int run(const RunCommand& command, const Program& program) {
   const bool evaluated = !options.only || *options.only >= Stage::kEvaluate;
   if (!evaluated) return 0;
   if (command.json)
-    std::cout << experiment.results(experiment.evaluation()).dump(1) << '\n';
+    std::cout << json_text(experiment.results(experiment.evaluation())) << '\n';
   else
     print_results(experiment);
   return 0;
@@ -189,6 +207,12 @@ void add_run_command(CLI::App& app, Program& program) {
   command->add_flag("--detach", options->detach,
                     "With Slurm: submit the training tasks and leave; the next run takes them up");
   command->add_flag("--help-config", options->help_config, "Print the reference of all config keys");
+  command
+      ->add_option("--format", options->format,
+                   "Of --help-config: markdown, or schema for a JSON Schema that editors check configs by")
+      ->check(CLI::IsMember({"markdown", "schema"}))
+      ->capture_default_str();
+  command->add_flag("--yes", options->yes, "Train more than 100000 models");
   command->add_flag("--json", options->json, "Print the results as JSON");
   add_common_options(*command, program);
   command->footer(

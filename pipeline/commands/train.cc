@@ -5,6 +5,7 @@
 #include "pipeline/commands/facts.h"
 #include "pipeline/commands/output_file.h"
 #include "pipeline/config/yaml_reader.h"
+#include "pipeline/store/json_text.h"
 #include "tunemix/core/timer.h"
 #include "tunemix/data/letor_reader.h"
 #include "tunemix/learners/registry.h"
@@ -46,7 +47,7 @@ void print_lines(const Json& json, const std::string& prefix) {
     if (value.is_object())
       print_lines(value, prefix + key + ".");
     else
-      std::cout << prefix << key << ": " << value.dump() << '\n';
+      std::cout << prefix << key << ": " << json_text(value, -1) << '\n';
   }
 }
 
@@ -155,7 +156,7 @@ int train(const TrainArguments& arguments, const Program& program) {
     result["seconds"]["fit"] = fit - result["seconds"]["bin"].get<double>();
   result["peak_rss_mb"] = peak_rss_mb();
   if (arguments.json)
-    std::cout << result.dump() << '\n';
+    std::cout << json_text(result, -1) << '\n';
   else
     print_lines(result, "");
   return 0;

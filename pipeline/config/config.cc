@@ -8,7 +8,7 @@
 #include "pipeline/config/sections.h"
 #include "pipeline/config/tables.h"
 #include "tunemix/core/binary.h"
-#include "tunemix/core/files.h"
+#include "tunemix/core/file.h"
 #include "tunemix/learners/recipe.h"
 #include "tunemix/metric/selection.h"
 

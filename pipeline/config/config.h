@@ -205,5 +205,7 @@ size_t fold_count(const DataConfig& data);
 
 // The reference of all keys as Markdown: docs/config.md.
 std::string config_reference();
+// The same as a JSON Schema.
+std::string config_schema();
 
 }  // namespace tunemix

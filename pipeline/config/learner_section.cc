@@ -10,6 +10,8 @@
 namespace tunemix {
 namespace {
 
+constexpr size_t kMostCombinations = 200000;  // that one entry may span
+
 // All points of the grid that the section spans over a learner's options; an option with another role has one
 // value.
 std::vector<Settings> expand_grid(const YamlSection& section, const LearnerEntry& learner, ResolvedLog& log) {
@@ -34,6 +36,9 @@ std::vector<Settings> expand_grid(const YamlSection& section, const LearnerEntry
     else
       for (const std::string& item : section.items(option.name)) values.push_back(canonical(item));
     if (values.empty()) section.fail(option.name, "expected a value or a list of values");
+    if (grid.size() * values.size() > kMostCombinations)
+      section.fail(option.name, fmt::format("makes a grid of {} combinations or more; expected at most {}",
+                                            grid.size() * values.size(), kMostCombinations));
     std::vector<Settings> next;
     for (const std::string& value : values)
       for (Settings settings : grid) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "pipeline/store/json_text.h"
 #include "tunemix/core/error.h"
 
 namespace tunemix::report {
@@ -37,7 +38,7 @@ std::string escape(std::string_view text) {
 }
 
 std::string script_json(const Json& value) {
-  const std::string plain = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  const std::string plain = json_text(value, -1);
   std::string result;
   result.reserve(plain.size());
   for (const char c : plain) {

@@ -36,6 +36,14 @@ std::string describe_change(const std::string& key, const std::string& before, c
   return fmt::format("{} changed: {}", key, join(words, ", "));
 }
 
+// Whether a manifest holds what is compared below: a damaged one is as none.
+bool is_manifest(const Json& manifest) {
+  if (!manifest.is_object() || !manifest.contains("config") || !manifest.contains("data")) return false;
+  const Json& config = manifest["config"];
+  return config.is_object() && manifest["data"].is_array() &&
+         std::all_of(config.begin(), config.end(), [](const Json& value) { return value.is_string(); });
+}
+
 // What changed of the config and the data that the stage reads.
 std::vector<std::string> changes_of(Stage stage, const Plan& plan, const Json& last) {
   std::vector<std::string> changes;
@@ -78,7 +86,7 @@ void explain_missing(std::vector<StageStatus>& stages, const Plan& plan,
                      const std::filesystem::path& manifest) {
   std::ifstream in(manifest);
   const Json last = Json::parse(in, nullptr, false);
-  const bool known = last.is_object() && last.contains("config") && last.contains("data");
+  const bool known = is_manifest(last);
   std::vector<std::string> earlier;  // changes of the stages before
   bool upstream = false;
   for (StageStatus& status : stages) {

@@ -9,6 +9,7 @@
 #include "pipeline/run/changes.h"
 #include "pipeline/stages/data_checks.h"
 #include "pipeline/store/file_lock.h"
+#include "pipeline/store/json_text.h"
 #include "pipeline/store/run_folder.h"
 #include "tunemix/core/text.h"
 
@@ -92,6 +93,10 @@ bool Experiment::cached(const char* kind, const Hash128& key, Stage stage) const
 
 void Experiment::expect_selected(Stage stage, const std::string& what) const {
   if (selected(stage)) return;
+  if (options_.read_only)
+    throw_input(
+        "'{}' has not been run to its end with this config: {} is not in {}; run it first with 'tunemix run'",
+        plan_.config.name, what, store_->root().string());
   throw_input("{} is not in the store and '{}' leaves the stage '{}' out; run without it first", what,
               options_.only ? "--only" : "--from", to_string(stage));
 }
@@ -274,7 +279,7 @@ void Experiment::run_evaluate() {
     const EvaluationResult result = evaluation();
     write_bundles(result);
     const Json summary = results(result);
-    write_file_atomically(directory() / "results.json", summary.dump(1) + "\n");
+    write_file_atomically(directory() / "results.json", json_text(summary) + "\n");
     write_file_atomically(directory() / "results.md", results_table(summary, true));
   });
 }
@@ -283,7 +288,7 @@ void Experiment::run_report() {
   timed(Stage::kReport, 1, 0, [&] {
     const EvaluationResult result = evaluation();
     const Json summary = results(result);
-    write_file_atomically(directory() / "results.json", summary.dump(1) + "\n");
+    write_file_atomically(directory() / "results.json", json_text(summary) + "\n");
     write_file_atomically(directory() / "report.html", render_report(report_data(result)));
   });
 }
@@ -296,7 +301,12 @@ Json Experiment::results(const EvaluationResult& evaluation) {
   Json timing = Json::object();
   std::ifstream in(directory() / "results.json");
   const Json before = Json::parse(in, nullptr, false);
-  if (before.is_object() && before.contains("timing")) timing = before["timing"];
+  const auto is_timing = [](const Json& entry) {
+    return entry.is_object() && entry.contains("seconds") && entry["seconds"].is_number();
+  };
+  if (before.is_object() && before.contains("timing") && before["timing"].is_object())
+    for (const auto& [stage, entry] : before["timing"].items())
+      if (is_timing(entry)) timing[stage] = entry;
   for (const StageTiming& t : timings_) {
     const std::string name(to_string(t.stage));
     if (t.jobs == 0 && timing.contains(name)) continue;
@@ -321,7 +331,7 @@ void Experiment::write_manifest() const {
   for (const Hash128& key : plan_.fold_keys) manifest["data"].push_back(key.hex());
   manifest["artifacts"] = plan_artifacts(plan_, *store_);
   for (const std::string& path : final_artifacts_) manifest["artifacts"].push_back(path);
-  write_file_atomically(directory() / "manifest.json", manifest.dump(1) + "\n");
+  write_file_atomically(directory() / "manifest.json", json_text(manifest) + "\n");
 }
 
 std::vector<CalibratedModel> Experiment::member_table(const TrainJob& job) {

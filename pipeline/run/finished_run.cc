@@ -81,6 +81,7 @@ FinishedRun open_run(const fs::path& run, const fs::path& runs, const Context& c
       auto info = store.load_as(kFoldKind, key, kFoldVersion, context, load_fold_info);
       if (!info)
         throw_input("{}: the data of this run is not in the store; run it again first", folder.string());
+      result.labels.push_back(info->labels);
       result.tests.push_back(std::move(info->test));
     }
     for (const QueryValues& values : result.evaluation.per_query)

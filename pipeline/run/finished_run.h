@@ -17,6 +17,7 @@ struct FinishedRun {
   std::string err_max;  // as its config says
   EvaluationResult evaluation;
   std::vector<SplitInfo> tests;  // of each fold
+  std::vector<int> labels;       // of each fold: K
 
   // The rows that there are, in the order of the results.
   std::vector<std::string> rows() const;

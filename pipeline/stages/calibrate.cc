@@ -96,19 +96,24 @@ std::vector<CalibratedModel> parse_members(std::span<const uint8_t> payload, con
   return members;
 }
 
+std::vector<float> parse_member_scores(std::span<const uint8_t> payload, const TrainJob& job, size_t members,
+                                       size_t documents) {
+  BinaryReader in(payload, "the member scores of " + job.name);
+  std::vector<float> scores = in.get_vector<float>();
+  in.expect_end();
+  if (scores.size() != members * documents) in.fail("there is not one score for each document");
+  if (!std::all_of(scores.begin(), scores.end(), [](float v) { return std::isfinite(v); }))
+    in.fail("a score is not a finite number");
+  return scores;
+}
+
 std::optional<std::vector<float>> load_member_scores(const char* kind, const TrainJob& job, size_t members,
                                                      size_t documents, const ArtifactStore& store,
                                                      const Context& context) {
-  return store.load_as(
-      kind, job.calibrate_key, kMembersVersion, context, [&](std::span<const uint8_t> payload) {
-        BinaryReader in(payload, "the member scores of " + job.name);
-        std::vector<float> scores = in.get_vector<float>();
-        in.expect_end();
-        if (scores.size() != members * documents) in.fail("there is not one score for each document");
-        if (!std::all_of(scores.begin(), scores.end(), [](float v) { return std::isfinite(v); }))
-          in.fail("a score is not a finite number");
-        return scores;
-      });
+  return store.load_as(kind, job.calibrate_key, kMembersVersion, context,
+                       [&](std::span<const uint8_t> payload) {
+                         return parse_member_scores(payload, job, members, documents);
+                       });
 }
 
 }  // namespace tunemix

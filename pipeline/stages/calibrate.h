@@ -33,7 +33,10 @@ std::optional<std::vector<CalibratedModel>> load_members(const Plan& plan, const
 // Throws InputError unless these can be the members of the job.
 std::vector<CalibratedModel> parse_members(std::span<const uint8_t> payload, const Plan& plan,
                                            const TrainJob& job, const FoldInfo& info);
-// Members x documents of the split that `kind` stands for.
+// Members x documents. Throws InputError unless there is one finite score for each.
+std::vector<float> parse_member_scores(std::span<const uint8_t> payload, const TrainJob& job, size_t members,
+                                       size_t documents);
+// The same of the split that `kind` stands for.
 std::optional<std::vector<float>> load_member_scores(const char* kind, const TrainJob& job, size_t members,
                                                      size_t documents, const ArtifactStore& store,
                                                      const Context& context);

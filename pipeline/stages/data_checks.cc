@@ -1,6 +1,7 @@
 #include "pipeline/stages/data_checks.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "tunemix/metric/policy.h"
@@ -25,10 +26,28 @@ Hash128 query_content(const Dataset& data, size_t query) {
   return Hasher().values(std::span<const Hash128>(documents)).digest();
 }
 
+std::span<const uint64_t> documents_of(const SplitInfo& split, size_t query) {
+  return std::span(split.documents).subspan(split.queries.begin(query), split.queries.length(query));
+}
+
+// Queries of `a` that are in `b`: under any id, or, as files that reuse an id make one query of several, as a
+// part of the query of the same id.
 size_t count_shared(const SplitInfo& a, const SplitInfo& b) {
   const std::set<Hash128> known(b.contents.begin(), b.contents.end());
+  std::map<std::string_view, size_t> by_id;
+  for (size_t q = 0; q < b.queries.size(); ++q) by_id[b.queries.id(q)] = q;
   size_t shared = 0;
-  for (const Hash128& content : a.contents) shared += content != Hash128{} && known.contains(content) ? 1 : 0;
+  for (size_t q = 0; q < a.queries.size(); ++q) {
+    if (a.contents[q] == Hash128{}) continue;
+    bool found = known.contains(a.contents[q]);
+    if (const auto same = by_id.find(a.queries.id(q)); !found && same != by_id.end()) {
+      const auto theirs = documents_of(b, same->second);
+      const std::set<uint64_t> of_theirs(theirs.begin(), theirs.end());
+      const auto ours = documents_of(a, q);
+      found = std::all_of(ours.begin(), ours.end(), [&](uint64_t d) { return of_theirs.contains(d); });
+    }
+    shared += found ? 1 : 0;
+  }
   return shared;
 }
 
@@ -66,6 +85,15 @@ void expect_preset(const std::string& preset_name, int label, const char* key) {
 std::vector<Hash128> query_contents(const Dataset& data, const Context& context) {
   std::vector<Hash128> contents(data.queries().size());
   context.pool().run(contents.size(), [&](size_t q) { contents[q] = query_content(data, q); });
+  return contents;
+}
+
+std::vector<uint64_t> document_contents(const Dataset& data, const Context& context) {
+  std::vector<uint64_t> contents(data.documents());
+  context.pool().run(data.queries().size(), [&](size_t q) {
+    for (size_t i = data.queries().begin(q); i < data.queries().end(q); ++i)
+      contents[i] = document_content(data.row(i), data.labels()[i]).low;
+  });
   return contents;
 }
 

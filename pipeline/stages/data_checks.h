@@ -14,6 +14,9 @@ namespace tunemix {
 // queries of which there may be equal ones by chance: one document, or all documents alike.
 std::vector<Hash128> query_contents(const Dataset& data, const Context& context);
 
+// The same of each document.
+std::vector<uint64_t> document_contents(const Dataset& data, const Context& context);
+
 // One sentence for each pair of splits that share queries: within a fold, or the test data of two folds.
 std::vector<std::string> find_overlap(std::span<const FoldInfo* const> folds, bool has_test);
 

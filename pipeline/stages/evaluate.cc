@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "pipeline/stages/data_checks.h"
+#include "pipeline/store/json_text.h"
 #include "tunemix/metric/evaluator.h"
 #include "tunemix/metric/selection.h"
 
@@ -27,12 +28,6 @@ struct Average {
   double standard_error() const { return std::sqrt(variance) / static_cast<double>(count); }
 };
 
-MetricPolicy policy_of(const Config& config, const std::string& tool) {
-  MetricPolicy policy = preset(tool);
-  policy_options().set(policy, "err-max", config.evaluate.err_max);
-  return policy;
-}
-
 // JSON has no NaN: a standard error of a single query is null.
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
@@ -45,13 +40,12 @@ std::vector<RowEvaluations> evaluate_split(const Plan& plan, const std::vector<s
                                            const std::vector<FoldInfo>& folds,
                                            const std::vector<std::vector<MixRow>>& rows, bool test,
                                            const Context& context) {
-  std::vector<MetricPolicy> policies;
-  for (const std::string& tool : tools) policies.push_back(policy_of(plan.config, tool));
   std::vector<RowEvaluations> result(rows[0].size());
   for (size_t fold = 0; fold < folds.size(); ++fold) {
     const SplitInfo& split = test ? folds[fold].test : folds[fold].valid;
-    for (MetricPolicy& policy : policies)
-      if (plan.config.evaluate.err_max == "auto") policy.err_max = std::exp2(folds[fold].labels - 1);
+    std::vector<MetricPolicy> policies;
+    for (const std::string& tool : tools)
+      policies.push_back(evaluation_policy(tool, plan.config.evaluate.err_max, folds[fold].labels));
     const Evaluator evaluator(split.queries, split.labels, split.names, policies, 10, split.weights);
     for (size_t r = 0; r < rows[fold].size(); ++r) {
       const std::vector<float>& scores = test ? rows[fold][r].test : rows[fold][r].valid;
@@ -125,6 +119,13 @@ const MixRow& main_row(const std::vector<MixRow>& rows) {
   for (const MixRow& row : rows) names.push_back(row.name);
   const std::string name = main_row_name(names);
   return *std::find_if(rows.begin(), rows.end(), [&](const MixRow& row) { return row.name == name; });
+}
+
+MetricPolicy evaluation_policy(const std::string& tool, const std::string& err_max, int labels) {
+  MetricPolicy policy = preset(tool);
+  policy_options().set(policy, "err-max", err_max);
+  if (err_max == "auto") policy.err_max = std::exp2(labels - 1);
+  return policy;
 }
 
 std::string err_label(double err_max) {
@@ -251,7 +252,7 @@ void expect_complete(const EvaluationResult& result, const BinaryReader& in) {
 
 std::vector<uint8_t> save_evaluation(const EvaluationResult& result) {
   BinaryWriter out;
-  out.put(result.summary.dump());
+  out.put(json_text(result.summary, -1));
   out.put<uint64_t>(result.per_query.size());
   for (const QueryValues& values : result.per_query) {
     out.put(values.row);

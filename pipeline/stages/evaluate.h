@@ -9,9 +9,12 @@
 #include "pipeline/stages/fold_data.h"
 #include "pipeline/stages/mix.h"
 #include "pipeline/stages/plan.h"
+#include "tunemix/metric/policy.h"
 
 namespace tunemix {
 
+// The tool's conventions with the D of ERR that a config names (`auto`: 2 to the largest of so many labels).
+MetricPolicy evaluation_policy(const std::string& tool, const std::string& err_max, int labels);
 // "ERR", or "ERR (max 4)" where D is not that of the tools.
 std::string err_label(double err_max);
 

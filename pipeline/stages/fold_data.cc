@@ -9,7 +9,7 @@
 
 #include "pipeline/stages/data_checks.h"
 #include "pipeline/stages/source_data.h"
-#include "tunemix/core/files.h"
+#include "tunemix/core/file.h"
 #include "tunemix/data/derived.h"
 #include "tunemix/data/letor_reader.h"
 #include "tunemix/data/synthetic.h"
@@ -44,7 +44,8 @@ SplitInfo describe(const Dataset& data, const Context& context) {
           {data.source_rows().begin(), data.source_rows().end()},
           {data.weights().begin(), data.weights().end()},
           data.fingerprint(),
-          query_contents(data, context)};
+          query_contents(data, context),
+          document_contents(data, context)};
 }
 
 // K.
@@ -87,6 +88,7 @@ void save_split(BinaryWriter& out, const SplitInfo& split) {
   out.put(split.fingerprint.high);
   out.put(split.fingerprint.low);
   out.put(split.contents);
+  out.put(split.documents);
 }
 
 // More would not fit the calibration; the config allows 32.
@@ -122,6 +124,8 @@ SplitInfo load_split(BinaryReader& in, int32_t labels) {
   split.fingerprint.low = in.get<uint64_t>();
   split.contents = in.get_vector<Hash128>();
   if (split.contents.size() != split.queries.size()) in.fail("the contents of the queries do not fit them");
+  split.documents = in.get_vector<uint64_t>();
+  if (split.documents.size() != split.labels.size()) in.fail("the contents of the documents do not fit them");
   return split;
 }
 

@@ -23,7 +23,8 @@ struct SplitInfo {
   std::vector<uint32_t> source_rows;  // of each document in its files; empty in file order
   std::vector<float> weights;         // of the documents; empty: 1
   Hash128 fingerprint;
-  std::vector<Hash128> contents;  // of each query: query_contents of data_checks.h
+  std::vector<Hash128> contents;    // of each query: query_contents of data_checks.h
+  std::vector<uint64_t> documents;  // of each document: document_contents of data_checks.h
 };
 
 struct FoldInfo {

@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "pipeline/store/file_lock.h"
+#include "pipeline/store/json_text.h"
 #include "pipeline/store/run_folder.h"
 
 namespace tunemix {
@@ -266,8 +267,7 @@ void ArtifactStore::save_file_hashes() {
     list[path] = {file.state.size, file.state.modified, file.state.changed, file.state.inode,
                   file.hash.hex()};
   // Paths are bytes; those that are no text are shown as well as they can be.
-  write_file_atomically(root_ / "files.json",
-                        list.dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
+  write_file_atomically(root_ / "files.json", json_text(list));
   known_changed_ = false;
 }
 

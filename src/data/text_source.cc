@@ -13,7 +13,6 @@
 
 #include "tunemix/core/error.h"
 #include "tunemix/core/file.h"
-#include "tunemix/core/files.h"
 #include "tunemix/data/text_file.h"
 
 namespace tunemix {

@@ -174,16 +174,18 @@ Evaluator::Evaluator(const QueryIndex& queries, std::span<const int32_t> labels,
 // mark the runs of documents that they find equal.
 void Evaluator::rank_query(size_t query, std::span<const double> scores, Scratch& scratch) const {
   const size_t begin = queries_.begin(query);
-  const size_t n = queries_.length(query);
   auto& order = scratch.order;
-  order.resize(n);
-  for (size_t i = 0; i < n; ++i) order[i] = {scores[begin + i], static_cast<uint32_t>(i)};
+  order.clear();
+  for (size_t i = 0; i < queries_.length(query); ++i)
+    if (scores[begin + i] != kNotRanked) order.push_back({scores[begin + i], static_cast<uint32_t>(i)});
+  const size_t n = order.size();
   const auto by_file = [](const Entry& a, const Entry& b) {
     return a.score > b.score || (a.score == b.score && a.document < b.document);
   };
   std::sort(order.begin(), order.end(), by_file);
   scratch.label_counts.assign(static_cast<size_t>(max_label_) + 1, 0);
-  for (size_t i = 0; i < n; ++i) ++scratch.label_counts[static_cast<size_t>(labels_[begin + i])];
+  for (const int32_t label : labels_.subspan(begin, queries_.length(query)))
+    ++scratch.label_counts[static_cast<size_t>(label)];
 
   const auto by_name = [&](const Entry& a, const Entry& b) {
     const int compared = names_[begin + a.document].compare(names_[begin + b.document]);
@@ -236,7 +238,7 @@ void Evaluator::evaluate_query(size_t query, const Compiled& compiled, Scratch& 
     while (left == 0) left = scratch.label_counts[--best];
     --left;
     ideal += compiled.gains[best] * compiled.discounts[i];
-    dcg += scratch.gains[i] * compiled.discounts[i];
+    if (i < ranked.size()) dcg += scratch.gains[i] * compiled.discounts[i];
     const double ndcg = ideal > 0 ? dcg / ideal : policy.empty;
     sum += ndcg;
     if (i < k) {
@@ -247,8 +249,11 @@ void Evaluator::evaluate_query(size_t query, const Compiled& compiled, Scratch& 
   row[measures_.mean_ndcg()] = sum / static_cast<double>(n);
 
   const std::span<double> precision(row + measures_.precision(1), k);
-  relevant_by_rank(ranked, policy.relevant_from, precision.first(shown));
-  const double relevant = precision[shown - 1];
+  const size_t ranked_shown = std::min(ranked.size(), k);
+  relevant_by_rank(ranked, policy.relevant_from, precision.first(ranked_shown));
+  const double relevant = ranked_shown == 0 ? 0 : precision[ranked_shown - 1];
+  std::fill(precision.begin() + static_cast<std::ptrdiff_t>(ranked_shown),
+            precision.begin() + static_cast<std::ptrdiff_t>(shown), relevant);
   for (size_t i = 0; i < shown; ++i) precision[i] /= static_cast<double>(i + 1);
 
   for (size_t rank = n + 1; rank <= k; ++rank) {
@@ -269,7 +274,10 @@ void Evaluator::evaluate_query(size_t query, const Compiled& compiled, Scratch& 
   }
 
   const size_t cut = policy.cut_at_k ? k : n;
-  row[measures_.map()] = average_precision(ranked, policy.relevant_from, policy.empty_map);
+  size_t all_relevant = 0;
+  for (size_t label = static_cast<size_t>(policy.relevant_from); label < scratch.label_counts.size(); ++label)
+    all_relevant += scratch.label_counts[label];
+  row[measures_.map()] = average_precision(ranked, policy.relevant_from, all_relevant, policy.empty_map);
   row[measures_.mrr()] = reciprocal_rank(ranked, policy.relevant_from, cut);
   row[measures_.err()] = compiled.stops.empty()
                              ? std::numeric_limits<double>::quiet_NaN()

@@ -55,7 +55,7 @@ void relevant_by_rank(const RankedLabels& ranked, int relevant_from, std::span<d
   });
 }
 
-double average_precision(const RankedLabels& ranked, int relevant_from, double empty) {
+double average_precision(const RankedLabels& ranked, int relevant_from, size_t all_relevant, double empty) {
   double before = 0;  // relevant documents above the group
   double sum = 0;
   for_each_group(ranked, [&](size_t begin, size_t end) {
@@ -73,7 +73,7 @@ double average_precision(const RankedLabels& ranked, int relevant_from, double e
     before += relevant;
     return true;
   });
-  return before == 0 ? empty : sum / before;
+  return all_relevant == 0 ? empty : sum / number(all_relevant);
 }
 
 double reciprocal_rank(const RankedLabels& ranked, int relevant_from, size_t cut) {

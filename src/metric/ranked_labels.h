@@ -21,8 +21,8 @@ void gains_by_rank(const RankedLabels& ranked, std::span<const double> gains, st
 // out[i]: the number of relevant documents in ranks 1..i+1, for the first out.size() ranks.
 void relevant_by_rank(const RankedLabels& ranked, int relevant_from, std::span<double> out);
 
-// `empty` where no document is relevant.
-double average_precision(const RankedLabels& ranked, int relevant_from, double empty);
+// all_relevant: how many relevant documents there are, ranked or not; `empty` where there is none.
+double average_precision(const RankedLabels& ranked, int relevant_from, size_t all_relevant, double empty);
 
 // The first `cut` ranks only.
 double reciprocal_rank(const RankedLabels& ranked, int relevant_from, size_t cut);

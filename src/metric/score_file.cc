@@ -5,8 +5,9 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "metric/number.h"
 #include "tunemix/core/error.h"
-#include "tunemix/core/files.h"
+#include "tunemix/core/file.h"
 #include "tunemix/data/text_file.h"
 
 namespace tunemix {
@@ -16,18 +17,6 @@ std::string_view trimmed(std::string_view text) {
   const size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
-}
-
-bool parse_finite(std::string_view text, double& value) {
-  const bool plus = text.starts_with('+');
-  if (plus) text.remove_prefix(1);
-  if (text.empty() || (plus && text.front() == '-')) return false;
-  const char* end = text.data() + text.size();
-  const auto result = std::from_chars(text.data(), end, value);
-  if (result.ptr != end || result.ec == std::errc::invalid_argument) return false;
-  // from_chars does not say whether the number is too large or too near 0; the latter is read as 0.
-  if (result.ec == std::errc::result_out_of_range) value = std::strtod(std::string(text).c_str(), nullptr);
-  return std::isfinite(value);
 }
 
 // How many finite numbers the line consists of; 0 where there is anything else.
@@ -45,6 +34,18 @@ size_t count_numbers(std::string_view line) {
 }
 
 }  // namespace
+
+bool parse_finite(std::string_view text, double& value) {
+  const bool plus = text.starts_with('+');
+  if (plus) text.remove_prefix(1);
+  if (text.empty() || (plus && text.front() == '-')) return false;
+  const char* end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, value);
+  if (result.ptr != end || result.ec == std::errc::invalid_argument) return false;
+  // from_chars does not say whether the number is too large or too near 0; the latter is read as 0.
+  if (result.ec == std::errc::result_out_of_range) value = std::strtod(std::string(text).c_str(), nullptr);
+  return std::isfinite(value);
+}
 
 std::vector<double> parse_scores(std::string_view text, std::string_view name) {
   const size_t last = text.find_last_not_of(" \t\r\n");
@@ -70,16 +71,21 @@ std::vector<double> parse_scores(std::string_view text, std::string_view name) {
 }
 
 std::vector<double> read_scores(const std::filesystem::path& file, const Dataset& data) {
+  return read_scores(file, data.documents(), data.source_rows());
+}
+
+std::vector<double> read_scores(const std::filesystem::path& file, size_t documents,
+                                std::span<const uint32_t> source_rows) {
   const std::string name = file == "-" ? "standard input" : file.string();
   if (file != "-") expect_readable(file);
   std::vector<double> scores = parse_scores(read_any_text(file), name);
-  if (scores.size() != data.documents())
+  if (scores.size() != documents)
     throw_input("{}: {} scores, expected {}, one for each document of the data", name, scores.size(),
-                data.documents());
-  if (data.source_rows().empty()) return scores;
+                documents);
+  if (source_rows.empty()) return scores;
   std::vector<double> grouped;
   grouped.reserve(scores.size());
-  for (const uint32_t row : data.source_rows()) grouped.push_back(scores[row]);
+  for (const uint32_t row : source_rows) grouped.push_back(scores[row]);
   return grouped;
 }
 

@@ -229,7 +229,11 @@ double SelectionMetric::err_or_map(size_t query, const float* scores, Scratch& s
       scratch.group_ends.push_back(static_cast<uint32_t>(i + 1));
   }
   const RankedLabels ranked{scratch.labels, scratch.group_ends};
-  if (name_.measure == SelectionName::Measure::kMap) return average_precision(ranked, relevant_from_, empty_);
+  if (name_.measure == SelectionName::Measure::kMap) {
+    const auto relevant = std::count_if(ranked.labels.begin(), ranked.labels.end(),
+                                        [&](int32_t label) { return label >= relevant_from_; });
+    return average_precision(ranked, relevant_from_, static_cast<size_t>(relevant), empty_);
+  }
   return expected_reciprocal_rank(ranked, stops_, cut_, scratch.err);
 }
 

@@ -11,8 +11,7 @@ namespace tunemix {
 std::string Member::name() const {
   std::string text = family + "/" + model;
   if (checkpoint > 0) text += fmt::format("@{}", checkpoint);
-  if (bag > 0) text += fmt::format("/bag {}", bag);
-  return text + "/" + calibration;
+  return fmt::format("{}/bag {}/{}", text, bag + 1, calibration);
 }
 
 Mixture::Mixture(std::vector<Member> members, std::vector<double> weights, Normalize normalize, double c,

@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 
 #include "tests/integration/workspace.h"
+#include "tunemix/core/random.h"
 
 namespace tunemix::test {
 namespace {
@@ -90,6 +92,36 @@ TEST_F(Campaign, KilledAtEveryCallThatChangesFiles) {
     }
   std::printf("%zu calls change files; %zu kills, nothing lost\n", all, kills);
   EXPECT_GT(kills, 5U);
+}
+
+// Not at a call but at any moment, with threads at work, up to three times before a run may end.
+// TUNEMIX_KILLS and TUNEMIX_SEED: how many, and which.
+TEST_F(Campaign, KilledAtAnyMoment) {
+  const auto number = [](const char* name, uint64_t otherwise) {
+    const char* text = std::getenv(name);
+    return text == nullptr ? otherwise : std::stoull(text);
+  };
+  const uint64_t wanted = number("TUNEMIX_KILLS", whole_campaign() ? 200 : 8);
+  Random random(number("TUNEMIX_SEED", 1));
+  const auto begin = std::chrono::steady_clock::now();
+  expect_whole("no kill");
+  const auto length = std::chrono::steady_clock::now() - begin;
+  const auto micros =
+      static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(length).count());
+  uint64_t kills = 0;
+  uint64_t attempts = 0;
+  while (kills < wanted && attempts++ < 20 * wanted) {
+    fs::remove_all(at_ / "runs");
+    for (uint64_t in_a_row = 1 + random.below(3); in_a_row > 0; --in_a_row) {
+      Process process = at_.start("run tiny.yaml --threads 2");
+      ::usleep(static_cast<useconds_t>(random.below(micros)));
+      process.kill(SIGKILL);
+      kills += process.wait().code == 128 + SIGKILL ? 1 : 0;
+    }
+    expect_whole("kill " + std::to_string(kills));
+  }
+  std::printf("%llu kills at any moment, nothing lost\n", static_cast<unsigned long long>(kills));
+  EXPECT_GE(kills, wanted);
 }
 
 // Between a run of one config and one of another, nothing of either is lost.

@@ -1,5 +1,6 @@
-// Every stage artifact, models and bundles with any content: loaded and used, or refused with InputError.
-// A small run makes the seeds; mutants of their payloads go through the loaders as the run would use them.
+// Every stage artifact, models, training states, bundles, the report's data and text files with any content:
+// loaded and used, or refused with InputError. A small run makes the seeds; mutants of their payloads go
+// through the loaders as the run would use them.
 //   artifact_fuzz [SECONDS] [SEED]
 #include <algorithm>
 #include <cstdio>
@@ -9,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "pipeline/report/report.h"
 #include "pipeline/run/experiment.h"
 #include "tests/support.h"
 #include "tunemix/core/random.h"
@@ -16,7 +18,9 @@
 #include "tunemix/data/letor_reader.h"
 #include "tunemix/export/bundle.h"
 #include "tunemix/learners/registry.h"
+#include "tunemix/metric/evaluator.h"
 #include "tunemix/metric/score_file.h"
+#include "tunemix/metric/trec_file.h"
 
 namespace {
 
@@ -69,6 +73,27 @@ Bytes mutate(Bytes bytes, Random& random) {
   return bytes;
 }
 
+// The same JSON with some of its values replaced by values of other kinds.
+nlohmann::ordered_json mutate_json(nlohmann::ordered_json json, Random& random) {
+  using Json = nlohmann::ordered_json;
+  static const Json kValues[] = {Json(),        Json(0),        Json(-1e300), Json("text"), Json("</script>"),
+                                 Json::array(), Json::object(), Json(true),   Json(1e9),    Json({1, "a"})};
+  for (size_t edits = 1 + random.below(4); edits > 0; --edits) {
+    Json* at = &json;
+    while (at->is_structured() && !at->empty() && (at == &json || random.below(4) != 0)) {
+      auto child = at->begin();
+      std::advance(child, static_cast<ptrdiff_t>(random.below(at->size())));
+      at = &*child;
+    }
+    *at = kValues[random.below(std::size(kValues))];
+  }
+  return json;
+}
+
+std::string_view text_of(const Bytes& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
 struct Target {
   std::string name;
   Bytes seed;
@@ -110,6 +135,13 @@ int main(int argc, char** argv) {
       }(),
       context);
 
+  PreparedFold fold(read_fold(plan.config, 0, store, context));
+  const TrainingData training(fold.bins);
+  const auto written = [&](const std::string& name, const Bytes& bytes) {
+    write_file_atomically(scratch / name, bytes);
+    return scratch / name;
+  };
+
   std::vector<Target> targets;
   targets.push_back({"data", payload(kFoldKind, plan.fold_keys[0]), [&](const Bytes& bytes) {
                        const FoldInfo loaded = load_fold_info(bytes);
@@ -141,6 +173,35 @@ int main(int argc, char** argv) {
                          model.model->facts();
                        }});
   }
+  for (const TrainJob& job : plan.jobs) {
+    const LearnerSpec& spec = plan.learner(job);
+    const size_t members = parse_members(payload(kMembersKind, job.calibrate_key), plan, job, info).size();
+    targets.push_back({"member scores of " + spec.learner->type, payload(kMemberValidKind, job.calibrate_key),
+                       [&, members](const Bytes& bytes) {
+                         parse_member_scores(bytes, job, members, info.valid.labels.size());
+                       }});
+    if (!spec.learner->resumable) continue;
+    // The state of a run on all training queries, which the mutants are taken up on.
+    const TrainingRequest request{training, spec.settings, spec.lengths, nullptr};
+    const std::unique_ptr<Trainer> begun = spec.learner->start(request, context);
+    while (!begun->step(0)) {
+    }
+    BinaryWriter state;
+    begun->save_state(state);
+    targets.push_back({"training state of " + spec.learner->type,
+                       {state.bytes().begin(), state.bytes().end()},
+                       [&, request](const Bytes& bytes) {
+                         BinaryReader in(bytes, "state");
+                         const std::unique_ptr<Trainer> trainer = spec.learner->resume(request, in, context);
+                         in.expect_end();
+                         while (!trainer->step(0)) {
+                         }
+                         const std::unique_ptr<Model> model = trainer->model();
+                         std::vector<size_t> points;
+                         for (size_t p = 0; p < model->points().size(); ++p) points.push_back(p);
+                         model->score(data, points, context);
+                       }});
+  }
   targets.push_back({"mix", payload(kMixKind, plan.mix_keys[0]), [&](const Bytes& bytes) {
                        std::vector<std::vector<CalibratedModel>> tables;
                        for (const TrainJob& job : plan.jobs)
@@ -167,8 +228,39 @@ int main(int argc, char** argv) {
          parse_config({bytes.begin(), bytes.end()}, "config", {});
        }});
   const std::string_view scores = "1.5\n-2e3\n0\n";
-  targets.push_back({"score file", Bytes(scores.begin(), scores.end()), [&](const Bytes& bytes) {
-                       parse_scores({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, "s");
+  targets.push_back({"score file", Bytes(scores.begin(), scores.end()),
+                     [&](const Bytes& bytes) { parse_scores(text_of(bytes), "s"); }});
+
+  targets.push_back({"columns of scores", Bytes(scores.begin(), scores.end()), [&](const Bytes& bytes) {
+                       const fs::path files[] = {written("columns", bytes)};
+                       read_score_columns(files, 3, {});
+                     }});
+  for (const char* ending : {".gz", ".zst"}) {
+    write_letor(data, scratch / (std::string("seed") + ending));
+    targets.push_back({std::string("LETOR ") + ending, read_file(scratch / (std::string("seed") + ending)),
+                       [&, ending](const Bytes& bytes) {
+                         LetorOptions reading;
+                         reading.max_feature_id = 2000;
+                         read_letor(written(std::string("mutant") + ending, bytes), reading, context);
+                       }});
+  }
+  const std::string_view qrels = "1 0 A 2\n1 0 B 0\n2 0 A 1\n";
+  const std::string_view ranking = "1 Q0 B 1 2.5 me\n1 Q0 A 2 1e-3 me\n2 Q0 C 1 7 me\n2 Q0 A 2 6 me\n";
+  const fs::path good_qrels = written("qrels", Bytes(qrels.begin(), qrels.end()));
+  const fs::path good_run = written("run", Bytes(ranking.begin(), ranking.end()));
+  const auto evaluate_trec = [&](const fs::path& judged, const fs::path& ranked) {
+    const TrecRun run = read_trec(judged, ranked, MissingQueries::kKeep);
+    Evaluator(run.data, {preset("trec"), preset("ranklib")})(run.scores, context.pool(), true);
+  };
+  targets.push_back({"qrels", Bytes(qrels.begin(), qrels.end()),
+                     [&](const Bytes& bytes) { evaluate_trec(written("qrels.mutant", bytes), good_run); }});
+  targets.push_back({"TREC run", Bytes(ranking.begin(), ranking.end()),
+                     [&](const Bytes& bytes) { evaluate_trec(good_qrels, written("run.mutant", bytes)); }});
+  const nlohmann::ordered_json page = experiment.report_data(experiment.evaluation());
+  // The bytes only say which values are replaced.
+  targets.push_back({"report", Bytes(16, 0), [&](const Bytes& bytes) {
+                       Random choice(hash_bytes(bytes.data(), bytes.size()).low);
+                       render_report(bytes == Bytes(16, 0) ? page : mutate_json(page, choice));
                      }});
 
   for (Target& target : targets) {

@@ -126,5 +126,151 @@ TEST_F(Messages, CompareNamesItsSystems) {
   EXPECT_DOUBLE_EQ(json["pooled"]["mean_a"], sum / queries);
 }
 
+TEST_F(Messages, SeveralRunsAndScoreFilesAreCompared) {
+  at_.good("run tiny.yaml");
+  at_.good("run tiny.yaml name=second learners.0.shrinkage=0.3");
+  for (const char* fold : {"1", "2"})
+    at_.good(std::string("export tiny.yaml name=second learners.0.shrinkage=0.3 --format scores --fold ") +
+             fold + " --out second" + fold + ".scores");
+  const auto runs = nlohmann::json::parse(at_.good("compare tiny second --json").out);
+  // The exported scores of a run are the run.
+  const auto files =
+      nlohmann::json::parse(at_.good("compare tiny --b second1.scores second2.scores --json").out);
+  EXPECT_EQ(files["b"], "second1.scores ...");
+  EXPECT_EQ(files["folds"], runs["folds"]);
+  EXPECT_EQ(files["fisher"], runs["fisher"]);
+  const auto err = nlohmann::json::parse(
+      at_.good("compare tiny --b second1.scores second2.scores --metric err --json").out);
+  EXPECT_EQ(err["folds"],
+            nlohmann::json::parse(at_.good("compare tiny second --metric err --json").out)["folds"]);
+
+  const std::string three = "compare tiny second tiny";
+  const auto json = nlohmann::json::parse(at_.good(three + " --json").out);
+  ASSERT_EQ(json["systems"].size(), 3U);
+  ASSERT_EQ(json["pairs"].size(), 3U);
+  EXPECT_EQ(json["pairs"][0]["fisher"], runs["fisher"]);
+  EXPECT_EQ(json["pairs"][1]["fisher"]["p"], 1.0);
+  EXPECT_EQ(json["systems"][0]["mean"], runs["pooled"]["mean_a"]);
+  EXPECT_THAT(at_.good(three).out, AllOf(HasSubstr("A: tiny\nB: second\nC: tiny\n"), HasSubstr("3 pairs")));
+
+  EXPECT_THAT(refused("compare tiny"),
+              HasSubstr("one run is given; expected several, or score files beside it"));
+  EXPECT_THAT(refused("compare tiny --b second1.scores"),
+              HasSubstr("1 score files beside the run 'tiny' of 2 folds"));
+  EXPECT_THAT(refused("compare tiny second --tool trec"), HasSubstr("--tool is given for runs"));
+  EXPECT_THAT(refused("compare tiny second --data x"), HasSubstr("runs and --data are given"));
+}
+
+TEST_F(Messages, CommandsOnARunThatHasNotBeenSayToRunIt) {
+  const char* commands[] = {"export tiny.yaml --format trec --fold 1 --out x", "report tiny.yaml"};
+  for (const char* command : commands)
+    EXPECT_THAT(refused(command), AllOf(HasSubstr("'tiny' has not been run to its end with this config"),
+                                        HasSubstr("run it first with 'tunemix run'")));
+  EXPECT_FALSE(fs::exists(at_ / "runs")) << "a refused command leaves nothing behind";
+  at_.write("one.txt", "0 qid:1 1:1\n");
+  EXPECT_THAT(refused("predict --bundle runs/tiny/bundle-fold1.tmx --data one.txt"),
+              HasSubstr("run 'tunemix run' first"));
+  EXPECT_THAT(refused("compare tiny second"), HasSubstr("tiny: no run"));
+  at_.good("run tiny.yaml");
+  EXPECT_THAT(refused("predict --bundle runs/tiny --data one.txt"), HasSubstr("runs/tiny/bundle-fold1.tmx"));
+}
+
+TEST_F(Messages, DamagedRunFoldersGiveNoTextOfALibrary) {
+  at_.good("run tiny.yaml");
+  const std::string damaged[] = {
+      "",
+      "{}",
+      "[]",
+      "{\"a",
+      "\xff\xfe",
+      R"({"artifacts":3,"config":3,"data":3,"name":3,"rows":3,"timing":3})",
+      R"({"config":{"mix.c.to":3},"data":3,"artifacts":["evaluation/zz.tmx"],"name":"tiny"})",
+      R"({"config":[],"data":[],"artifacts":[1],"rows":[{"name":3}],"timing":{"data":3}})"};
+  const std::string commands[] = {"status tiny.yaml mix.c.to=50",
+                                  "compare tiny tiny",
+                                  "export tiny.yaml --fold 1 --format trec --out x",
+                                  "report tiny.yaml --out y",
+                                  "clean --keep-last 9 --dry-run",
+                                  "run tiny.yaml"};
+  for (const std::string file : {"runs/tiny/manifest.json", "runs/tiny/results.json"})
+    for (const std::string& text : damaged)
+      for (const std::string& command : commands) {
+        at_.write(file, text);
+        const Result result = at_.run(command);
+        EXPECT_TRUE(result.code >= 0 && result.code <= 2) << command << result.code;
+        EXPECT_THAT(result.err, AllOf(Not(HasSubstr("unexpected")), Not(HasSubstr("json.exception")),
+                                      Not(HasSubstr("mistake of ours"))))
+            << command << " with " << file << " = " << text;
+      }
+}
+
+TEST_F(Messages, PathsMayHaveAnyBytes) {
+  const std::string e = "\xe9";
+  fs::create_directory(at_ / ("d" + e));
+  for (const char* seed : {"1", "2", "3"})
+    at_.good("synth --queries 20 --seed " + std::string(seed) + " --quiet --out 'd" + e + "/S" + seed + "'");
+  std::string text = kTiny;
+  const std::string synthetic = "  synthetic: {preset: quickstart, queries: 30, folds: 2}\n";
+  text.replace(text.find(synthetic), synthetic.size(),
+               "  folds:\n    - {train: d" + e + "/S1, valid: d" + e + "/S2, test: d" + e + "/S3}\n");
+  at_.write("c" + e + ".yaml", text);
+  const std::string where = "'c" + e + ".yaml' --runs 'r" + e + "' ";
+  at_.good("run " + where);
+  EXPECT_THAT(at_.good("status " + where).out, HasSubstr("train      cached"));
+  EXPECT_EQ(computed_stages(at_.good("run " + where).err), std::vector<std::string>{});
+  at_.good("report " + where);
+  at_.good("report " + where + "--json --out '" + e + "'");
+  at_.good("export " + where + "--format tsv --out 'x" + e + "'");
+  at_.good("compare 'r" + e + "/tiny' 'r" + e + "/tiny' --json");
+  at_.good("inspect 'r" + e + "/tiny/bundle-fold1.tmx' --json");
+  at_.good("inspect 'r" + e + "/tiny/bundle-fold1.tmx'");
+}
+
+TEST_F(Messages, WhatAFileSaysDoesNotReachTheTerminalRaw) {
+  at_.write("bad.scores", "1\n\x1b]0;title\x07\x1b[2J\n");
+  at_.write("two.txt", "0 qid:1 1:1\n1 qid:1 1:2\n");
+  EXPECT_THAT(refused("eval --data two.txt --scores bad.scores"),
+              AllOf(HasSubstr("\\x1b]0;title\\x07"), Not(HasSubstr("\x1b"))));
+  at_.good("run tiny.yaml");
+  fs::copy_file(at_ / "runs/tiny/bundle-fold1.tmx", at_ / "b\x1b[31m.tmx");
+  for (const char* json : {"", " --json"})
+    EXPECT_THAT(at_.good(std::string("inspect $'b\\x1b[31m.tmx'") + json).out, Not(HasSubstr("\x1b")));
+}
+
+TEST_F(Messages, AHugeGridAsksFirst) {
+  std::string many = "shrinkage: [";
+  for (int i = 1; i <= 500; ++i) many += std::to_string(i * 1e-4) + (i < 500 ? ", " : "]");
+  std::string text = kTiny;
+  text.replace(text.find("shrinkage: 0.1"), 14, many + ", bags: 1000");
+  at_.write("huge.yaml", text);
+  EXPECT_THAT(refused("run huge.yaml"), HasSubstr("2000002 models to train; give --yes if they are wanted"));
+  std::string grid = kTiny;
+  std::string leaves = "leaves: [";
+  for (int i = 2; i < 250; ++i) leaves += std::to_string(i) + ", ";
+  grid.replace(grid.find("leaves: [3, 4]"), 14, leaves + "250]");
+  std::string rates = "shrinkage: [";
+  for (int i = 1; i <= 1000; ++i) rates += std::to_string(i * 1e-4) + (i < 1000 ? ", " : "]");
+  grid.replace(grid.find("shrinkage: 0.1"), 14, rates);
+  at_.write("grid.yaml", grid);
+  EXPECT_THAT(refused("run grid.yaml --yes"), HasSubstr("combinations or more; expected at most 200000"));
+}
+
+TEST_F(Messages, CompletionsKnowEveryCommandAndOption) {
+  const std::string bash = at_.good("completions bash").out;
+  const std::string zsh = at_.good("completions zsh").out;
+  for (const char* word : {"run", "compare", "completions", "--help-config", "--qrels", "--keep-last"}) {
+    EXPECT_THAT(bash, HasSubstr(word));
+    EXPECT_THAT(zsh, HasSubstr(word));
+  }
+  // As the shell asks for it.
+  at_.write("ask.sh", "source <('" TUNEMIX_PROGRAM
+                      "' completions bash)\n"
+                      "COMP_WORDS=(tunemix ev); COMP_CWORD=1; _tunemix; echo ${COMPREPLY[@]}\n"
+                      "COMP_WORDS=(tunemix eval --qr); COMP_CWORD=2; _tunemix; echo ${COMPREPLY[@]}\n");
+  const std::string asked = "bash " + (at_ / "ask.sh").string() + " > " + (at_ / "asked").string();
+  ASSERT_EQ(std::system(asked.c_str()), 0);
+  EXPECT_EQ(slurp(at_ / "asked"), "eval\n--qrels\n");
+}
+
 }  // namespace
 }  // namespace tunemix::test

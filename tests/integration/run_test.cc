@@ -348,7 +348,7 @@ TEST_F(RunTest, ExportedFilesGiveTheNumbersOfTheRun) {
   EXPECT_EQ(at_.run("export tiny.yaml --format yaho").code, 2);
   EXPECT_EQ(at_.run("export tiny.yaml --fold 3").code, 2);
   EXPECT_THAT(at_.run("export tiny.yaml --row ALL+EX").err, HasSubstr("did you mean 'ALL+EXP'"));
-  EXPECT_THAT(at_.run("export tiny.yaml mix.c.to=10").err, HasSubstr("is not in the store"));
+  EXPECT_THAT(at_.run("export tiny.yaml mix.c.to=10").err, HasSubstr("has not been run to its end"));
 }
 
 TEST_F(RunTest, CompareOfRunsIsThatOfTheirScores) {

@@ -50,6 +50,14 @@ class TrueNumbers : public testing::Test {
   Workspace at_;
 };
 
+// Two files of one split that use the same ids make one query of each two: its documents are still known.
+TEST_F(TrueNumbers, DocumentsUnderAReusedIdAreFound) {
+  EXPECT_THAT(refused(config({{"[S1.txt, S2.txt]", "S3.txt", "S2.txt"}})),
+              HasSubstr("fold 1: all 12 test queries are in the training data too"));
+  const Result fine = at_.run(config({{"[S1.txt, S2.txt]", "S3.txt", "S4.txt"}}));
+  EXPECT_EQ(fine.code, 0) << fine.err;
+}
+
 TEST_F(TrueNumbers, SharedQueriesAreRefused) {
   EXPECT_THAT(refused(config({{"S1.txt", "S2.txt", "S1.txt"}})),
               AllOf(HasSubstr("fold 1: all 12 test queries are in the training data too"),

@@ -179,11 +179,17 @@ TEST_P(Contract, GoesOnWhereItStopped) {
   begun->save_state(state);
   BinaryReader in(state.bytes(), "the state");
   const TrainingRequest request{training, run_.settings, run_.lengths, &valid_};
-  const std::unique_ptr<Trainer> resumed = run_.learner->resume(request, in, context);
+  // The rounds that it reports begin after those of the state: it does not start again.
+  Context watched(2, 3);
+  std::vector<uint64_t> reported;
+  watched.on_progress = [&](const Progress& progress) { reported.push_back(progress.done); };
+  const std::unique_ptr<Trainer> resumed = run_.learner->resume(request, in, watched);
   in.expect_end();
   while (!resumed->step(0)) {
   }
   EXPECT_EQ(bytes_of(*resumed->model()), whole);
+  ASSERT_FALSE(reported.empty());
+  EXPECT_GT(reported.front(), 3U);
   // And a state of more rounds gives the model of fewer.
   BinaryWriter longer;
   resumed->save_state(longer);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "tests/support.h"
 #include "tunemix/core/binary.h"
@@ -235,6 +236,73 @@ TEST_F(MetricCommand, CompareRefusesWrongUsage) {
 }
 
 // --- what the real tools print ---
+
+std::filesystem::path golden_directory() {
+  return std::filesystem::path(TUNEMIX_SOURCE_DIR) / "tests/metric/golden";
+}
+
+// Every line of trec_eval is one of ours.
+TEST_F(MetricCommand, EvalOfTrecFilesEqualsTrecEval) {
+  const std::filesystem::path golden = golden_directory();
+  const std::string command = fmt::format("eval --qrels {} --run {} --per-query - ",
+                                          (golden / "trec.qrels").string(), (golden / "trec.run").string());
+  const std::pair<const char*, const char*> cases[] = {{"", "trec.eval"},
+                                                       {"--complete", "trec.complete.eval"}};
+  for (const auto& [option, file] : cases) {
+    const Result result = run(command + option);
+    ASSERT_EQ(result.code, 0) << result.err;
+    std::set<std::string> ours;
+    for (std::string line : split(result.out, '\n')) {
+      if (const size_t tab = line.find('\t'); tab != std::string::npos)
+        line.erase(line.find_last_not_of(' ', tab - 1) + 1, tab - 1 - line.find_last_not_of(' ', tab - 1));
+      ours.insert(line);
+    }
+    size_t lines = 0;
+    for (const std::string& line : split(read_text_file(golden / file), '\n')) {
+      if (line.empty()) continue;
+      EXPECT_TRUE(ours.contains(line)) << file << ": " << line;
+      ++lines;
+    }
+    EXPECT_EQ(lines, 155U);
+  }
+  const Result table = run(command + "--tool all");
+  EXPECT_THAT(table.out, HasSubstr("in the run and not judged: "));
+  EXPECT_THAT(table.out, HasSubstr("1 queries (left out; --complete keeps them)"));
+}
+
+TEST_F(MetricCommand, DocumentsThatARunLeavesOutCountInTheIdealOnly) {
+  const std::string qrels = file("q", "1 0 A 2\n1 0 B 1\n");
+  const std::string ranking = file("r", "1 Q0 B 1 5 me\n1 Q0 X 2 4 me\n");
+  const Result result =
+      run(fmt::format("eval --qrels {} --run {} --tool yahoo,ranklib --json", qrels, ranking));
+  ASSERT_EQ(result.code, 0) << result.err;
+  for (const char* tool : {"yahoo", "ranklib"}) {
+    const json values = json::parse(result.out)["tools"][tool];
+    EXPECT_DOUBLE_EQ(values["ndcg"][9], 1 / (3 + 1 / std::log2(3.0))) << tool;
+    EXPECT_DOUBLE_EQ(values["map"], 0.5) << tool;
+    EXPECT_DOUBLE_EQ(values["mrr"], 1.0) << tool;
+  }
+}
+
+TEST_F(MetricCommand, TrecFilesThatAreWrongAreNamedWithTheirLine) {
+  const std::string qrels = file("q", "1 0 A 2\n");
+  const std::string ranking = file("r", "1 Q0 A 1 5 me\n");
+  const auto with = [&](const std::string& q, const std::string& r) {
+    return fmt::format("eval --qrels {} --run {}", q, r);
+  };
+  expect_refused(with(file("q1", "1 0 A\n"), ranking), "q1:1: 3 words, expected 'qid iteration docno label'");
+  expect_refused(with(file("q2", "1 0 A 1\n1 0 B 1.5\n"), ranking),
+                 "q2:2: label '1.5', expected a whole number");
+  expect_refused(with(file("q3", "1 0 A 1\n1 0 A 1\n"), ranking), "q3:2: document 'A' is judged twice");
+  expect_refused(with(file("q4", "2 0 A 1\n"), ranking), "no query in common");
+  expect_refused(with(qrels, file("r1", "1 Q0 A 1 high me\n")), "r1:1: score 'high', expected one finite");
+  expect_refused(with(qrels, file("r2", "1 Q0 A 1 5 me\n1 Q0 A 2 4 me\n")),
+                 "r2:2: document 'A' is ranked twice");
+  expect_refused(with(qrels, (scratch_ / "nowhere").string()), "nowhere");
+  expect_refused("eval --qrels " + qrels, "needs --run");
+  expect_refused(eval_ + " --run " + ranking, "expected either --data and --scores, or --qrels and --run");
+  expect_refused(eval_ + " --complete", "--complete goes with --qrels");
+}
 
 class Golden : public MetricCommand, public testing::WithParamInterface<const char*> {};
 

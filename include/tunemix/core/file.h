@@ -30,6 +30,11 @@ class FileDescriptor {
   int fd_;
 };
 
+// Says why a file cannot be read before anything tries to: throws InputError with the reason and what to do
+// where it is missing, a folder, a pattern that no shell has expanded, or not ours to read. "-" and whatever
+// is not a regular file are left to the reader.
+void expect_readable(const std::filesystem::path& file);
+
 // All bytes of a file, or of what comes through a pipe.
 std::vector<uint8_t> read_file(const std::filesystem::path& path);
 std::string read_text_file(const std::filesystem::path& path);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -48,6 +49,10 @@ struct Evaluation {
   double ndcg(size_t rank) const { return mean[measures.ndcg(rank)]; }
 };
 
+// The score of a document that a system leaves out of its ranking. It gives nothing at any rank, and counts
+// where the measure knows all relevant documents: in the ideal order of NDCG and in MAP.
+constexpr double kNotRanked = -std::numeric_limits<double>::infinity();
+
 // Keeps views of the queries, labels and names, which must outlive it. Safe to share between threads.
 class Evaluator {
  public:
@@ -59,8 +64,8 @@ class Evaluator {
   Evaluator(const Dataset& data, std::vector<MetricPolicy> policies, size_t k = 10)
       : Evaluator(data.queries(), data.labels(), data.names(), std::move(policies), k, data.weights()) {}
 
-  // One finite score a document, in the data's order; one evaluation a policy, the same on any number of
-  // threads.
+  // One score a document, finite or kNotRanked, in the data's order; one evaluation a policy, the same on any
+  // number of threads.
   std::vector<Evaluation> operator()(std::span<const double> scores, ThreadPool& pool,
                                      bool keep_per_query = false) const;
 

@@ -18,6 +18,9 @@ std::vector<double> parse_scores(std::string_view text, std::string_view name);
 // The scores of the data set's documents, in the data set's order. Throws InputError also when their number
 // is not that of the documents.
 std::vector<double> read_scores(const std::filesystem::path& file, const Dataset& data);
+// The same for so many documents of the given source rows (as they are, without).
+std::vector<double> read_scores(const std::filesystem::path& file, size_t documents,
+                                std::span<const uint32_t> source_rows);
 
 // Files of one score, or the same number of scores, a line: those of `documents` documents that are read one
 // file after the other, in the order of `source_rows` (as they are, without). Compressed files are read as

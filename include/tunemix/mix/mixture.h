@@ -22,9 +22,9 @@ enum class Normalize : uint8_t { kNone, kQuery };
 struct Member {
   std::string family;  // of learners whose members share a mass
   CalibrationKind kind = CalibrationKind::kCpc;
-  int64_t checkpoint = 0;  // boosting length T; 0: the model has none
-  std::string model;       // id of the model
-  int32_t bag = 0;
+  int64_t checkpoint = 0;   // boosting length T; 0: the model has none
+  std::string model;        // id of the model
+  int32_t bag = 0;          // from 0; people see it from 1
   std::string calibration;  // "cpc.ls"
 
   auto operator<=>(const Member&) const = default;
