@@ -32,17 +32,17 @@ class FinalModel : public testing::Test {
 
 TEST_F(FinalModel, NamesOfAFileAreInBundleAndReport) {
   std::string names;
-  for (int j = 25; j >= 1; --j) names += std::to_string(j) + ": signal <" + std::to_string(j) + ">\n";
+  for (int j = 25; j >= 1; --j) names += std::to_string(j) + ": measured thing <" + std::to_string(j) + ">\n";
   at_.write("names.txt", names);
   at_.good("run files.yaml");
-  EXPECT_THAT(slurp(at_ / "runs/tiny/report.html"), Not(HasSubstr("signal")));
+  EXPECT_THAT(slurp(at_ / "runs/tiny/report.html"), Not(HasSubstr("measured thing")));
   EXPECT_FALSE(inspect("runs/tiny/bundle-fold1.tmx").contains("feature_names"));
   // Nothing is trained again for names.
   const Result named = at_.good("run files.yaml data.feature_names=names.txt");
   EXPECT_THAT(computed_stages(named.err), Not(testing::Contains("train")));
   const json bundle = inspect("runs/tiny/bundle-fold1.tmx");
-  EXPECT_EQ(bundle["feature_names"][2], "signal <3>");
-  EXPECT_THAT(slurp(at_ / "runs/tiny/report.html"), HasSubstr("signal &lt;"));
+  EXPECT_EQ(bundle["feature_names"][2], "measured thing <3>");
+  EXPECT_THAT(slurp(at_ / "runs/tiny/report.html"), HasSubstr("measured thing &lt;"));
   EXPECT_EQ(bundle["trained_on"]["files"], json({"S1.txt"}));
   EXPECT_EQ(bundle["trained_on"]["queries"], 15);
   EXPECT_EQ(bundle["expected"]["measure"], "yahoo NDCG@10");
