@@ -32,17 +32,17 @@ class FinalModel : public testing::Test {
 
 TEST_F(FinalModel, NamesOfAFileAreInBundleAndReport) {
   std::string names;
-  for (int j = 25; j >= 1; --j) names += std::to_string(j) + ": signal <" + std::to_string(j) + ">\n";
+  for (int j = 25; j >= 1; --j) names += std::to_string(j) + ": measured thing <" + std::to_string(j) + ">\n";
   at_.write("names.txt", names);
   at_.good("run files.yaml");
-  EXPECT_THAT(slurp(at_ / "runs/tiny/report.html"), Not(HasSubstr("signal")));
+  EXPECT_THAT(slurp(at_ / "runs/tiny/report.html"), Not(HasSubstr("measured thing")));
   EXPECT_FALSE(inspect("runs/tiny/bundle-fold1.tmx").contains("feature_names"));
   // Nothing is trained again for names.
   const Result named = at_.good("run files.yaml data.feature_names=names.txt");
   EXPECT_THAT(computed_stages(named.err), Not(testing::Contains("train")));
   const json bundle = inspect("runs/tiny/bundle-fold1.tmx");
-  EXPECT_EQ(bundle["feature_names"][2], "signal <3>");
-  EXPECT_THAT(slurp(at_ / "runs/tiny/report.html"), HasSubstr("signal &lt;"));
+  EXPECT_EQ(bundle["feature_names"][2], "measured thing <3>");
+  EXPECT_THAT(slurp(at_ / "runs/tiny/report.html"), HasSubstr("measured thing &lt;"));
   EXPECT_EQ(bundle["trained_on"]["files"], json({"S1.txt"}));
   EXPECT_EQ(bundle["trained_on"]["queries"], 15);
   EXPECT_EQ(bundle["expected"]["measure"], "yahoo NDCG@10");
@@ -111,11 +111,11 @@ TEST_F(FinalModel, IsTrainedOnAllDataOnceAndPredicts) {
 }
 
 TEST_F(FinalModel, NeedsNoTestData) {
-  write_config("pair.yaml", "  folds:\n    - {train: [S1.txt, S3.txt], valid: S2.txt}\n");
+  write_config("pair.yaml", "  folds:\n    - {train: S1.txt, valid: S2.txt}\n");
   const Result result = at_.good("fit pair.yaml --out ranker.tmx");
   EXPECT_THAT(result.out, HasSubstr("NDCG@10 (validation)"));
   const json info = inspect("ranker.tmx");
-  EXPECT_EQ(info["trained_on"]["queries"], 45);
+  EXPECT_EQ(info["trained_on"]["queries"], 30);
   EXPECT_EQ(info["expected"]["on"], "the validation data of the fold, by its own models");
   for (const json& row : results_of(at_ / "runs/tiny")["rows"]) EXPECT_EQ(row["split"], "valid");
   write_config("mixed.yaml",
