@@ -230,7 +230,7 @@ TEST(StoredFeatures, AreTheFeaturesOrNothing) {
   EXPECT_FALSE(load_features(key, store, context));
 }
 
-TEST(FileLock, TellsBusyFromUnsupported) {
+TEST(FileLock, TellsLockedFromBusy) {
   const test::ScratchDirectory scratch;
   const auto path = scratch.path() / "lock";
   const FileDescriptor a(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
