@@ -92,11 +92,11 @@ void expect_wanted(const Config& config) {
   constexpr size_t kManyJobs = 100000;
   size_t jobs = 0;
   for (const LearnerSpec& learner : config.learners) jobs += static_cast<size_t>(learner.bags);
-  jobs *= fold_count(config);
+  jobs *= fold_count(config.data);
   if (jobs > kManyJobs)
     throw_input(
         "{} has {} learners with their bags in {} folds, {} models to train; give --yes if they are wanted",
-        config.name, config.learners.size(), fold_count(config), jobs);
+        config.name, config.learners.size(), fold_count(config.data), jobs);
 }
 
 int run(const RunCommand& command, const Program& program) {

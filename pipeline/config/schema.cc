@@ -102,7 +102,9 @@ Json learner_schema(const LearnerEntry& learner) {
   section["description"] = learner.doc;
   section["required"] = learner.external ? Json::array({"type", "name", "files"}) : Json::array({"type"});
   section["properties"]["type"] = {{"const", learner.type}};
-  add_keys(section, common_learner_table(learner.length_option() != nullptr));
+  add_keys(section, common_learner_table(learner));
+  for (const GridKey& key : common_grid_keys(learner))
+    section["properties"][key.name] = {{"description", key.doc}};
   for (const OptionInfo& option : learner.options) {
     const Json one = value_schema(option.expected);
     section["properties"][option.name] =

@@ -237,15 +237,13 @@ FoldFeatures read_files(const Config& config, size_t fold, const Context& contex
   std::optional<Dataset> source;
   if (!config.data.source.files.empty())
     source = read_source(config, widest, labels_of(config, train), context);
-  FoldFeatures result;
-  if (valid) {
-    Dataset judged = test ? std::move(*test) : *valid;
-    result = {std::move(train), std::move(*valid), std::move(judged)};
-  } else {
+  if (!valid) {
     auto [rest, taken] = take_valid(train, files.valid_from, context);
-    Dataset judged = test ? std::move(*test) : taken;
-    result = {std::move(rest), std::move(taken), std::move(judged)};
+    train = std::move(rest);
+    valid = std::move(taken);
   }
+  Dataset judged = test ? std::move(*test) : *valid;
+  FoldFeatures result{std::move(train), std::move(*valid), std::move(judged)};
   if (source && !config.data.allow_overlap) expect_unseen(*source, result.valid, result.test, fold, context);
   result.source = std::move(source);
   return result;

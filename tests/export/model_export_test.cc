@@ -417,7 +417,7 @@ TEST(ModelExport, ProductsExpandToWhatTheyAre) {
   BoostRound large;
   large.product = true;
   large.cuts.assign(13, Cut{0, 0});
-  EXPECT_THAT(refusal([&] { trees::plain_tree(large, BinCuts({{1.0F}})); }), HasSubstr("2^13"));
+  EXPECT_THAT(refusal([&] { trees::plain_tree(large, BinCuts(std::vector<std::vector<float>>{{1.0F}})); }), HasSubstr("2^13"));
 }
 
 }  // namespace

@@ -135,7 +135,7 @@ int main(int argc, char** argv) {
       }(),
       context);
 
-  PreparedFold fold(read_fold(plan.config, 0, store, context));
+  PreparedFold fold(read_fold(plan.config, 0, store, context), SourceUse::kNone, 1, std::nullopt);
   const TrainingData training(fold.bins);
   const auto written = [&](const std::string& name, const Bytes& bytes) {
     write_file_atomically(scratch / name, bytes);

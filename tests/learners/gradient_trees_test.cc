@@ -57,7 +57,7 @@ std::vector<std::pair<double, double>> gradients_of(TreeObjective kind, const Tr
   const Context context(2);
   BinCache cache(data);
   const TrainingData training(cache);
-  const auto objective = make_objective(kind, options, training, context);
+  const auto objective = make_objective(kind, options, training, {}, context);
   std::vector<uint64_t> words(data.documents());
   for (size_t c = 0; c <= column; ++c) objective->gradients(3, c, scores, words.data());
   std::vector<std::pair<double, double>> result;
