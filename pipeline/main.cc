@@ -13,7 +13,7 @@
 namespace {
 
 int fail(int code, const std::string& message) {
-  std::cerr << "tunemix: " << tunemix::printable(message) << '\n';
+  std::cerr << "tunemix: " << tunemix::printable_lines(message) << '\n';
   return code;
 }
 

@@ -22,9 +22,9 @@ std::unique_ptr<Context> Program::context(uint64_t seed) const {
   const bool silent = quiet;
   result->on_log = [silent](LogLevel level, const std::string& message) {
     if (level == LogLevel::kWarning)
-      std::cerr << "warning: " << printable(message) << '\n';
+      std::cerr << "warning: " << printable_lines(message) << '\n';
     else if (level == LogLevel::kInfo && !silent)
-      std::cerr << printable(message) << '\n';
+      std::cerr << printable_lines(message) << '\n';
   };
   struct sigaction handler {};
   handler.sa_handler = on_interrupt;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace tunemix {
 
 std::string printable(std::string_view text) {
@@ -17,6 +19,16 @@ std::string printable(std::string_view text) {
     } else {
       result += text[i];
     }
+  }
+  return result;
+}
+
+std::string printable_lines(std::string_view text) {
+  std::string result;
+  for (size_t at = 0; at <= text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    result += (at > 0 ? "\n" : "") + printable(text.substr(at, end - at));
+    at = end + 1;
   }
   return result;
 }

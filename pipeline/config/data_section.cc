@@ -172,7 +172,7 @@ void read_data(const YamlSection& section, const YamlSection& recipe, DataConfig
   }
   for (const auto& entry : data_table().entries()) {
     if (entry.name == "root") {
-      if (section.has("folds") || section.has("feature_names"))
+      if (section.has("folds") || (section.has("feature_names") && !section.text("feature_names").empty()))
         log.add(section.path_of("root"), data.root, section.origin("root"));
       continue;
     }

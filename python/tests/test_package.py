@@ -57,7 +57,11 @@ def test_it_is_installed(tmp_path):
     assert (place / "tunemix/py.typed").exists()
     script = "import tunemix; print(tunemix.__file__, tunemix.evaluate([1, 0], [2, 1])['mrr'])"
     done = subprocess.run(
-        [sys.executable, "-c", script], env={**os.environ, "PYTHONPATH": str(place)}, capture_output=True, text=True
+        [sys.executable, "-c", script],
+        env={**os.environ, "PYTHONPATH": str(place)},
+        cwd=tmp_path,  # which comes before PYTHONPATH
+        capture_output=True,
+        text=True,
     )
     assert done.stdout.split() == [str(place / "tunemix/__init__.py"), "1.0"], done.stderr
 

@@ -4,8 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
-#include <zlib.h>
-#include <zstd.h>
 
 #include <bit>
 #include <cmath>
@@ -14,6 +12,7 @@
 #include <sstream>
 
 #include "data/decimal.h"
+#include "tests/compress.h"
 #include "tests/support.h"
 #include "tunemix/core/error.h"
 #include "tunemix/core/random.h"
@@ -21,6 +20,8 @@
 namespace tunemix {
 namespace {
 
+using test::gzip;
+using test::zstd;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
@@ -40,26 +41,6 @@ std::string error_of(const std::function<void()>& call) {
 
 void write(const std::filesystem::path& file, std::string_view text) {
   std::ofstream(file, std::ios::binary) << text;
-}
-
-std::string gzip(std::string_view text) {
-  z_stream stream{};
-  deflateInit2(&stream, 6, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
-  std::string out(deflateBound(&stream, text.size()) + 64, '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  deflate(&stream, Z_FINISH);
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  return out;
-}
-
-std::string zstd(std::string_view text) {
-  std::string out(ZSTD_compressBound(text.size()), '\0');
-  out.resize(ZSTD_compress(out.data(), out.size(), text.data(), text.size(), 3));
-  return out;
 }
 
 // Text of `queries` queries whose lines differ, about 35 bytes a line.

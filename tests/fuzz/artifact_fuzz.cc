@@ -12,6 +12,7 @@
 
 #include "pipeline/report/report.h"
 #include "pipeline/run/experiment.h"
+#include "tests/compress.h"
 #include "tests/support.h"
 #include "tunemix/core/random.h"
 #include "tunemix/core/timer.h"
@@ -236,8 +237,10 @@ int main(int argc, char** argv) {
                        read_score_columns(files, 3, {});
                      }});
   for (const char* ending : {".gz", ".zst"}) {
-    write_letor(data, scratch / (std::string("seed") + ending));
-    targets.push_back({std::string("LETOR ") + ending, read_file(scratch / (std::string("seed") + ending)),
+    write_letor(data, scratch / "seed");
+    const std::string text = read_text_file(scratch / "seed");
+    const std::string packed = std::string_view(ending) == ".gz" ? test::gzip(text) : test::zstd(text);
+    targets.push_back({std::string("LETOR ") + ending, Bytes(packed.begin(), packed.end()),
                        [&, ending](const Bytes& bytes) {
                          LetorOptions reading;
                          reading.max_feature_id = 2000;

@@ -31,7 +31,7 @@ class Messages : public testing::Test {
 
 TEST_F(Messages, CommandsAndOptionsSuggestTheNearest) {
   EXPECT_THAT(refused("rnu tiny.yaml"), HasSubstr("there is no command 'rnu'; did you mean 'run'?"));
-  EXPECT_THAT(refused(""), HasSubstr("a command is missing; expected one of: run, status"));
+  EXPECT_THAT(refused(""), HasSubstr("a command is missing; expected one of: run, fit, status"));
   EXPECT_THAT(refused("run tiny.yaml --dryrun"),
               HasSubstr("'tunemix run' has no option --dryrun; did you mean '--dry-run'?"));
   EXPECT_THAT(refused("export tiny.yaml --flod 1"), HasSubstr("did you mean '--fold'?"));

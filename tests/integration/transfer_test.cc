@@ -45,7 +45,8 @@ class Transfer : public testing::Test {
   double measured(const std::string& source, const std::string& arguments = "") const {
     space_.write("t.yaml", config(source));
     space_.good("run t.yaml --quiet " + arguments);
-    for (const nlohmann::json& row : results_of(space_ / "runs/t")["rows"])
+    const nlohmann::json results = results_of(space_ / "runs/t");
+    for (const nlohmann::json& row : results["rows"])
       if (row["chosen"] == true && row["split"] == "test") return row["ndcg@10"];
     return 0;
   }

@@ -162,7 +162,8 @@ TEST_F(TrueNumbers, YahooErrIsOneNumber) {
   at_.good("export files.yaml --format scores --out s");
   const json eval = json::parse(at_.good("eval --data S3.txt --scores s --json").out);
   EXPECT_EQ(eval["tools"]["yahoo"]["policy"]["err-max"], "16");
-  for (const json& row : results_of(at_ / "runs/tiny")["rows"])
+  const json results_now = results_of(at_ / "runs/tiny");
+  for (const json& row : results_now["rows"])
     if (row["name"] == "ALL+EXP" && row["split"] == "test" && row["tool"] == "yahoo") {
       EXPECT_EQ(row["err_max"], 16);
       EXPECT_DOUBLE_EQ(row["err"], eval["tools"]["yahoo"]["err"].get<double>());
@@ -176,8 +177,8 @@ TEST_F(TrueNumbers, TheMarkedRowIsNeverTheBestOnTest) {
   const Result result = at_.good(config({{"S1.txt", "S2.txt", "S3.txt"}}));
   EXPECT_THAT(result.out, HasSubstr("\n* ALL+EXP "));
   EXPECT_EQ(std::count(result.out.begin(), result.out.end(), '*'), 1);
-  for (const json& row : results_of(at_ / "runs/tiny")["rows"])
-    EXPECT_EQ(row["chosen"], row["name"] == "ALL+EXP");
+  const json results_now = results_of(at_ / "runs/tiny");
+  for (const json& row : results_now["rows"]) EXPECT_EQ(row["chosen"], row["name"] == "ALL+EXP");
 }
 
 TEST_F(TrueNumbers, ChoicesAreNamedByTheirMetric) {

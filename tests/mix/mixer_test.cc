@@ -307,7 +307,7 @@ TEST(Mixer, NeverDependsOnTheOrderOfTheMembersOrOnThreads) {
 }
 
 TEST(Mixer, AMemberWithAllEqualScoresDoesNoHarm) {
-  Ensemble e = make_ensemble(4);
+  Ensemble e = make_ensemble(1);
   const Variant svm{"SVM+EXP", "svm", std::nullopt, false};
   const MixResult without = mix_all(e, {}, svm);
   e.members.push_back({"svm", CalibrationKind::kCpc, 0, "C=0", 0, "cpc.ls"});

@@ -36,7 +36,8 @@ const std::map<std::string, std::string>& short_runs() {
       {"coordinate_ascent", "r: 1, i: 3"},
       {"adarank", "round: 4"},
       {"rankboost", "round: 4"},
-      {"frank", "round: 4"}};
+      {"frank", "round: 4"},
+      {"random", ""}};
   return runs;
 }
 

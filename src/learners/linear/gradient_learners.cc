@@ -19,14 +19,16 @@ struct RankSvmOptions {
   int iterations = 200;
 };
 
-const std::vector<std::pair<std::string, Share>> kShares = {{"pair", Share::kPair}, {"query", Share::kQuery}};
+std::vector<std::pair<std::string, Share>> share_words() {
+  return {{"pair", Share::kPair}, {"query", Share::kQuery}};
+}
 constexpr const char* kShareDoc = "what counts the same in the mean loss: every pair, or every query";
 
 const OptionTable<RankSvmOptions>& ranksvm_options() {
   static const OptionTable<RankSvmOptions> table = [] {
     OptionTable<RankSvmOptions> t;
     t.numbers("C", &RankSvmOptions::C, 1e-9, 1e9, "weights of the mean loss against 1/2 |w|^2: a path")
-        .choice("weights", &RankSvmOptions::share, kShares, kShareDoc)
+        .choice("weights", &RankSvmOptions::share, share_words(), kShareDoc)
         .number("tolerance", &RankSvmOptions::tolerance, 1e-9, 1.0,
                 "stop at this share of the gradient of zero weights")
         .number("iterations", &RankSvmOptions::iterations, 1, 100000, "most steps for one C");
@@ -81,7 +83,7 @@ OptionTable<NetOptions> net_options(bool pairs) {
       .number("layer", &NetOptions::layer, 0, 1, "hidden layers; 0: a linear ranker")
       .number("node", &NetOptions::node, 1, 1000, "units of the hidden layer")
       .number("l2", &NetOptions::l2, 0.0, 1e6, "weight of 1/2 |w|^2 against the mean loss");
-  if (pairs) t.choice("weights", &NetOptions::share, kShares, kShareDoc);
+  if (pairs) t.choice("weights", &NetOptions::share, share_words(), kShareDoc);
   return t;
 }
 

@@ -71,6 +71,7 @@ LearnerEntry random_learner() {
   entry.doc = "Random scores by the seed: what a ranking without any knowledge reaches, as a baseline.";
   entry.citation = "the lowest baseline of Tapper's thesis, 2015";
   entry.one_column = true;
+  entry.weights = WeightUse::kNone;
   describe_options(entry, random_table());
   entry.start = [](const TrainingRequest& request, const Context& context) -> std::unique_ptr<Trainer> {
     return std::make_unique<RandomTrainer>(request.data.all().features(), context.seed());
