@@ -44,7 +44,7 @@ class SlurmTest : public testing::Test {
   // sbatch and squeue take % and blanks for something else.
   std::string run_ =
       "run tiny.yaml --runs 'on 5%A slurm' --engine slurm engine.slurm.poll_seconds=1 "
-      "engine.slurm.memory_mb=100 engine.slurm.wait_seconds=5 ";
+      "engine.slurm.memory_mb=100 ";
   Workspace at_;
   fs::path runs_ = at_ / "on 5%A slurm";
   fs::path record_ = runs_ / "tiny/tasks/slurm.json";
@@ -56,7 +56,7 @@ TEST_F(SlurmTest, GivesTheBytesOfALocalRunAndSubmitsFailedTasksAgain) {
   Process run =
       at_.start(run_ +
                 "engine.slurm.constraint=fast engine.slurm.options=--nice=7 engine.slurm.throttle=2 "
-                "'engine.slurm.setup=echo setup of a task'");
+                "engine.slurm.wait_seconds=5 'engine.slurm.setup=echo setup of a task'");
   ASSERT_TRUE(Cluster::has_tasks(6)) << cluster_->logs();
   const std::vector<std::string> tasks = Cluster::tasks();
   EXPECT_THAT(Cluster::ask("scontrol show job " + tasks[0]),
