@@ -39,7 +39,12 @@ void append(SplitInfo& to, const SplitInfo& from, std::span<const size_t> querie
     offsets.push_back(to.labels.size() + chosen.queries.end(q));
     ids.push_back(chosen.queries.id(q));
   }
+  if (!chosen.weights.empty() || !to.weights.empty()) {
+    to.weights.resize(to.labels.size(), 1.0F);
+    to.weights.insert(to.weights.end(), chosen.weights.begin(), chosen.weights.end());
+  }
   to.labels.insert(to.labels.end(), chosen.labels.begin(), chosen.labels.end());
+  if (!to.weights.empty()) to.weights.resize(to.labels.size(), 1.0F);
 }
 
 }  // namespace
@@ -96,7 +101,8 @@ Dataset read_all(const Config& config, const AllDataInfo& all, const ArtifactSto
     }
   }
   return Dataset(std::move(features), all.features, documents.labels, documents.queries, NameTable(), {},
-                 &context.pool());
+                 &context.pool())
+      .weighted(documents.weights);
 }
 
 QuerySplit final_split(const Config& config, const QueryIndex& queries, int bag) {

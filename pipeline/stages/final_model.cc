@@ -258,8 +258,9 @@ void run_final_job(const Plan& plan, const FinalJob& job, const AllDataInfo& all
   scored.learned.save(out);
   for (size_t w = 0; w < job.wanted.size(); ++w) {
     const FinalJob::Wanted& wanted = job.wanted[w];
-    const CalibrationInput input{scored.held_out[w], calibration.labels, calibration.queries, grades,
-                                 scored.learned.model->range(w)};
+    const CalibrationInput input{
+        scored.held_out[w], calibration.labels, calibration.queries, grades, scored.learned.model->range(w),
+        calibration.weights};
     const uint64_t seed = derive_seed(plan.job_seed(job), "calibrate/" + wanted.at.name());
     for (const Calibrator& calibrator :
          fit_calibrators(wanted.calibrations, input, CalibrationOptions{}, seed, context))

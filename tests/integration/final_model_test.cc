@@ -1,5 +1,8 @@
 // From an experiment to a model in use: names of features, the final model, importance, distilled models.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
+
+#include <algorithm>
 
 #include "tests/integration/workspace.h"
 
@@ -110,6 +113,25 @@ TEST_F(FinalModel, IsTrainedOnAllDataOnceAndPredicts) {
   expect_same(artifacts(at_ / "runs"), stored);
   at_.good("fit two.yaml --threads 3 --runs others");
   EXPECT_EQ(slurp(at_ / "others/tiny/bundle.tmx"), bundle);
+}
+
+TEST_F(FinalModel, WeighsDocumentsAndRefusesWhatItDoesNotTrain) {
+  at_.good("fit files.yaml --out plain.tmx");
+  std::string weights;
+  const std::string data = slurp(at_ / "S1.txt");
+  for (size_t i = 0; i < static_cast<size_t>(std::count(data.begin(), data.end(), '\n')); ++i)
+    weights += i < 60 ? "9\n" : "1\n";
+  at_.write("S1.txt.weight", weights);
+  at_.good("fit files.yaml --out weighted.tmx");
+  for (const char* bundle : {"plain", "weighted"})
+    at_.good(fmt::format("predict --bundle {0}.tmx --data S2.txt --out {0}.scores", bundle));
+  EXPECT_NE(slurp(at_ / "plain.scores"), slurp(at_ / "weighted.scores"));
+  for (const char* option : {"learners.0.classes=ordinal", "data.standardize=cdf", "learners.0.copies=2"}) {
+    const Result refused = at_.run(fmt::format("fit files.yaml {}", option));
+    EXPECT_EQ(refused.code, 2) << option;
+    EXPECT_THAT(refused.err, HasSubstr("is for experiments: fit does not train it")) << option;
+  }
+  EXPECT_THAT(at_.run("fit files.yaml 'data.features=[1-3]'").err, HasSubstr("which fit does not do"));
 }
 
 TEST_F(FinalModel, NeedsNoTestData) {
