@@ -44,25 +44,6 @@ struct Comparison {
   CombinedTest a_better;
 };
 
-// The rank of a measure such as ndcg@20; 10 for those without.
-size_t rank_of(std::string_view metric) {
-  const size_t at = metric.find('@');
-  if (at == std::string_view::npos) return 10;
-  size_t rank = 0;
-  const char* end = metric.data() + metric.size();
-  const auto result = std::from_chars(metric.data() + at + 1, end, rank);
-  if (result.ec != std::errc() || result.ptr != end || rank < 1 || rank > 10000)
-    throw_input("metric is '{}'; expected a rank from 1 to 10000 after the @", metric);
-  return rank;
-}
-
-std::vector<double> column_of(const Evaluation& evaluation, size_t column) {
-  std::vector<double> values;
-  for (size_t q = 0; q < evaluation.queries; ++q)
-    values.push_back(evaluation.per_query[q * evaluation.measures.columns() + column]);
-  return values;
-}
-
 nlohmann::ordered_json as_json(const PairedTest& test) {
   return {{"queries", test.pairs},
           {"mean_a", test.mean_a},

@@ -8,9 +8,7 @@
 #include "tunemix/metric/evaluator.h"
 
 namespace tunemix {
-namespace {
 
-// The rank of a measure such as ndcg@20; 10 for those without.
 size_t rank_of(std::string_view metric) {
   const size_t at = metric.find('@');
   if (at == std::string_view::npos) return 10;
@@ -22,7 +20,12 @@ size_t rank_of(std::string_view metric) {
   return rank;
 }
 
-}  // namespace
+std::vector<double> column_of(const Evaluation& evaluation, size_t column) {
+  std::vector<double> values;
+  for (size_t q = 0; q < evaluation.queries; ++q)
+    values.push_back(evaluation.per_query[q * evaluation.measures.columns() + column]);
+  return values;
+}
 
 void add_policy_options(CLI::App& command, PolicyOverrides& overrides) {
   for (const auto& entry : policy_options().entries())
@@ -74,11 +77,7 @@ PairedTest compare_scores(const Dataset& data, std::span<const double> a, std::s
   const size_t column = MeasureTable(k).column(metric);
   const Evaluator evaluator(data, {policy}, k);
   const auto values = [&](std::span<const double> scores) {
-    const Evaluation evaluation = evaluator(scores, pool, true).front();
-    std::vector<double> result;
-    for (size_t q = 0; q < evaluation.queries; ++q)
-      result.push_back(evaluation.per_query[q * evaluation.measures.columns() + column]);
-    return result;
+    return column_of(evaluator(scores, pool, true).front(), column);
   };
   const std::vector<double> of_a = values(a);
   if (std::isnan(of_a.front()))

@@ -11,6 +11,7 @@
 
 #include "tunemix/core/context.h"
 #include "tunemix/data/dataset.h"
+#include "tunemix/metric/evaluator.h"
 #include "tunemix/metric/policy.h"
 #include "tunemix/metric/significance.h"
 
@@ -35,6 +36,11 @@ std::vector<MetricPolicy> named_policies(const std::string& tools, const PolicyO
 // A tool asked for by name must fit the data; `all` leaves out those that do not, and says so.
 ToolChoice fit_to_data(const std::vector<MetricPolicy>& policies, const std::string& tools,
                        const PolicyOverrides& overrides, const Dataset& data);
+
+// The rank of a measure such as ndcg@20; 10 for those without.
+size_t rank_of(std::string_view metric);
+// One measure of every query.
+std::vector<double> column_of(const Evaluation& evaluation, size_t column);
 
 // Tests over queries whether scores a are better than b by a measure such as ndcg@10.
 PairedTest compare_scores(const Dataset& data, std::span<const double> a, std::span<const double> b,
