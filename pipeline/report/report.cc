@@ -16,8 +16,8 @@ std::vector<Section> make_sections(const Json& data, const Results& results) {
   for (Section& section : std::vector<Section>{
            results_section(results), comparison_section(data, results), tools_section(data, results),
            choices_section(data, results), members_section(data, results), learning_section(data, results),
-           reliability_section(data), features_section(data), importance_section(data), bandit_section(data), data_section(data),
-           timing_section(data), config_section(data)})
+           reliability_section(data), features_section(data), importance_section(data), bandit_section(data),
+           data_section(data), timing_section(data), config_section(data)})
     if (!section.html.empty()) sections.push_back(std::move(section));
   return sections;
 }
