@@ -51,7 +51,7 @@ Dataset parse_split(std::span<const uint8_t> head, std::span<const uint8_t> valu
     for (size_t i = 0; i < labels.size(); ++i) names.add(in.get_string());
   std::vector<uint32_t> rows = in.get_vector<uint32_t>();
   std::vector<float> weights = in.get_vector<float>();
-  FeatureNames feature_names = FeatureNames::load(in);
+  const FeatureNames feature_names = FeatureNames::load(in);
   in.expect_end();
   for (const float weight : weights) good = good && weight >= 0 && std::isfinite(weight);
   if (!good || (!rows.empty() && rows.size() != labels.size()) ||
@@ -65,7 +65,7 @@ Dataset parse_split(std::span<const uint8_t> head, std::span<const uint8_t> valu
                  QueryIndex({offsets.begin(), offsets.end()}, std::move(ids)), std::move(names),
                  std::move(rows), &context.pool())
       .weighted(std::move(weights))
-      .named(std::move(feature_names));
+      .named(feature_names);
 }
 
 FoldFeatures parse_fold(std::span<const uint8_t> payload, const std::string& name, const Context& context) {

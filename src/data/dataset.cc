@@ -60,7 +60,7 @@ Dataset::Dataset(std::span<const float> features, std::shared_ptr<const void> ow
   fingerprint_ = hasher.digest();
 }
 
-Dataset Dataset::named(FeatureNames names) && {
+Dataset Dataset::named(const FeatureNames& names) && {
   feature_names_ = names.first(num_features_);
   return std::move(*this);
 }

@@ -236,7 +236,7 @@ class Assembler {
                    QueryIndex(std::move(offsets), std::move(query_ids_)), std::move(names_), std::move(order),
                    &context_.pool())
         .weighted(std::move(weights_))
-        .named(std::move(feature_names_));
+        .named(feature_names_);
   }
 
   // Of the files of a data set some may have no names; those that have must agree.

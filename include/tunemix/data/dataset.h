@@ -64,7 +64,7 @@ class Dataset {
   std::span<const float> weights() const { return weights_; }
   // What its features are called; no part of the content.
   const FeatureNames& feature_names() const { return feature_names_; }
-  Dataset named(FeatureNames names) &&;
+  Dataset named(const FeatureNames& names) &&;
   // Of the content: features, labels, queries, weights; not of the path or the format it was read from.
   const Hash128& fingerprint() const { return fingerprint_; }
 
@@ -74,8 +74,9 @@ class Dataset {
   Dataset weighted(std::vector<float> weights) &&;
 
  private:
-  Dataset(std::shared_ptr<const FloatBuffer> features, size_t num_features, std::vector<int32_t> labels,
-          QueryIndex queries, NameTable names, std::vector<uint32_t> source_rows, ThreadPool* pool)
+  Dataset(const std::shared_ptr<const FloatBuffer>& features, size_t num_features,
+          std::vector<int32_t> labels, QueryIndex queries, NameTable names, std::vector<uint32_t> source_rows,
+          ThreadPool* pool)
       : Dataset(features->values(), features, num_features, std::move(labels), std::move(queries),
                 std::move(names), std::move(source_rows), pool) {}
 
