@@ -426,6 +426,12 @@ class UcbBandit final : public Bandit {
 
 }  // namespace
 
+std::vector<std::pair<std::string, BanditKind>> bandit_words() {
+  return {{"none", BanditKind::kNone},   {"exp3a", BanditKind::kExp3A}, {"value", BanditKind::kValue},
+          {"exp3g", BanditKind::kExp3G}, {"exp3", BanditKind::kExp3},   {"exp3p", BanditKind::kExp3P},
+          {"ucb1", BanditKind::kUcb1},   {"ucbv", BanditKind::kUcbV},   {"random", BanditKind::kRandom}};
+}
+
 BanditOptions with_defaults(BanditOptions options) {
   struct Defaults {
     double exploration;

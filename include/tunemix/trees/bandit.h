@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tunemix/core/binary.h"
@@ -13,6 +15,8 @@
 namespace tunemix {
 
 enum class BanditKind { kNone, kExp3A, kValue, kExp3G, kExp3, kExp3P, kUcb1, kUcbV, kRandom };
+// The name of each, as options have it.
+std::vector<std::pair<std::string, BanditKind>> bandit_words();
 
 struct BanditOptions {
   BanditKind kind = BanditKind::kValue;

@@ -23,16 +23,7 @@ const OptionTable<AdaBoostOptions>& adaboost_option_table() {
              "most with "
              "real votes; with +-1 votes the edge does, and energy works as a regulariser");
     t.choice(
-        "bandit", &O::bandit,
-        {{"none", BanditKind::kNone},
-         {"exp3a", BanditKind::kExp3A},
-         {"value", BanditKind::kValue},
-         {"exp3g", BanditKind::kExp3G},
-         {"exp3", BanditKind::kExp3},
-         {"exp3p", BanditKind::kExp3P},
-         {"ucb1", BanditKind::kUcb1},
-         {"ucbv", BanditKind::kUcbV},
-         {"random", BanditKind::kRandom}},
+        "bandit", &O::bandit, bandit_words(),
         "chooses the features that a search looks at; none: all of them; of the others take value, or exp3a "
         "with one arm a pull (experiments/bandit)");
     t.number("arms_per_pull", &O::arms_per_pull, 1, 100000,

@@ -53,16 +53,7 @@ const OptionTable<OptionsOf<kObjective>>& table() {
     if constexpr (!kForest) {
       t.number("patience", of(&O::patience), 0, 1000000,
                "stop after so many rounds without a better NDCG@10 on the validation split; 0: never");
-      t.choice("bandit", of(&O::bandit),
-               {{"none", BanditKind::kNone},
-                {"exp3a", BanditKind::kExp3A},
-                {"value", BanditKind::kValue},
-                {"exp3g", BanditKind::kExp3G},
-                {"exp3", BanditKind::kExp3},
-                {"exp3p", BanditKind::kExp3P},
-                {"ucb1", BanditKind::kUcb1},
-                {"ucbv", BanditKind::kUcbV},
-                {"random", BanditKind::kRandom}},
+      t.choice("bandit", of(&O::bandit), bandit_words(),
                "chooses the features that a node looks at; none: all of them");
       t.number("arms_per_pull", of(&O::arms_per_pull), 1, 100000,
                "features that a node looks at, under a bandit");
