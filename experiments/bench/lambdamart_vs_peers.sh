@@ -1,6 +1,7 @@
 #!/bin/sh
 # Milliseconds a tree of lambdamart against LightGBM's lambdarank ($LIGHTGBM names its program) and XGBoost's
 # rank:ndcg (the `xgboost` program), on the same file and threads; the programs take turns, the lowest counts.
+# XGBoost divides its gradients of rank:ndcg by large numbers: with its own min_child_weight = 1 no tree would have a cut.
 # usage: lambdamart_vs_peers.sh [DOCUMENTS-FILE] [THREADS] [ROUNDS] [TURNS]; without a file one is made by `tunemix synth`.
 # Needs build/bin/tunemix and build/bench/tree_probe (-DTUNEMIX_BENCHMARKS=ON).
 set -eu
@@ -34,7 +35,7 @@ lightgbm_tree() {
 xgboost_seconds() {
   start=$(date +%s.%N)
   xgboost /dev/null "data=$scratch/plain.txt?format=libsvm" objective=rank:ndcg tree_method=hist grow_policy=lossguide \
-    max_depth=0 max_leaves="$1" num_round="$2" nthread="$threads" verbosity=0 model_out="$scratch/x.model" > /dev/null 2>&1
+    max_depth=0 max_leaves="$1" min_child_weight=0 lambda=0.0001 num_round="$2" nthread="$threads" verbosity=0 model_out="$scratch/x.model" > /dev/null 2>&1
   echo "$(date +%s.%N) - $start" | bc -l
 }
 lowest() { sort -g "$1" | head -1; }

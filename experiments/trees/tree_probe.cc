@@ -1,9 +1,12 @@
-// Trains one learner and prints a line: milliseconds a round, and NDCG@10 (ties averaged) on validation and
-// test data for every point.
-// usage: tree_probe LEARNER THREADS TRAIN[,TRAIN...] VALID TEST [key=value ...]; VALID or TEST may be -
+// Trains one learner and prints seconds to the end of the first round, milliseconds of every other, the peak
+// of memory beyond the data while it trained, and NDCG@10 (ties averaged) on validation and test data for
+// every point. usage: tree_probe LEARNER THREADS TRAIN[,TRAIN...] VALID TEST [points=10,20,...] [key=value
+// ...]; VALID or TEST may be -
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include <cstdio>
+#include <fstream>
 
 #include "tunemix/core/text.h"
 #include "tunemix/core/timer.h"
@@ -12,6 +15,22 @@
 #include "tunemix/metric/selection.h"
 
 using namespace tunemix;
+
+namespace {
+
+double status_bytes(const std::string& name) {
+  std::ifstream status("/proc/self/status");
+  std::string word;
+  while (status >> word)
+    if (word == name + ":") {
+      double kilobytes = 0;
+      status >> kilobytes;
+      return kilobytes * 1024;
+    }
+  return 0;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   if (argc < 6) return 2;
@@ -26,23 +45,35 @@ int main(int argc, char** argv) {
   for (int a = 4; a < 6; ++a)
     if (std::string(argv[a]) != "-") others.push_back(read_letor({argv[a]}, reading, context));
   Settings given;
+  std::vector<int64_t> points;
   for (int a = 6; a < argc; ++a) {
     const std::string text = argv[a];
-    given.emplace_back(text.substr(0, text.find('=')), text.substr(text.find('=') + 1));
+    const std::string key = text.substr(0, text.find('=')), value = text.substr(text.find('=') + 1);
+    if (key != "points")
+      given.emplace_back(key, value);
+    else
+      for (const std::string& point : split(value, ',')) points.push_back(std::stoll(point));
   }
   BinCache cache(train);
   const TrainingData data(cache);
   const Settings settings = learner.complete(given);
   const OptionInfo* length = learner.length_option();
   const int64_t rounds = std::stoll(setting(settings, length->name));
-  TrainingRequest request{data, settings, default_lengths(rounds), others.empty() ? nullptr : &others[0]};
+  TrainingRequest request{data, settings, points.empty() ? default_lengths(rounds) : points,
+                          others.empty() ? nullptr : &others[0]};
+  ::malloc_trim(0);
+  std::ofstream("/proc/self/clear_refs") << "5";  // the peak starts anew
+  const double before = status_bytes("VmRSS");
   Timer timer;
   const auto trainer = learner.start(request, context);
   const double bins = timer.seconds();
   timer.restart();
-  while (!trainer->step(0)) {
-  }
-  const double fit = timer.seconds();
+  bool done = trainer->step(1e-9);  // one round, which also makes the memory that all use
+  const double first = timer.seconds();
+  timer.restart();
+  while (!done) done = trainer->step(0);
+  const double others_seconds = timer.seconds();
+  const double beyond = (status_bytes("VmHWM") - before) / static_cast<double>(train.documents());
   const auto model = trainer->model();
   int64_t made = rounds;
   std::string facts;
@@ -54,11 +85,11 @@ int main(int argc, char** argv) {
       facts += fmt::format(" {}={:.4f}", fact.name, *real);
     }
   }
-  fmt::print("{} documents {} queries: start {:.2f} s, {:.2f} ms a round;{}\n", train.documents(),
-             train.queries().size(), bins, fit * 1000 / static_cast<double>(std::max<int64_t>(1, made)),
-             facts);
-  const std::vector<Point> points = model->points();
-  std::vector<size_t> all(points.size());
+  fmt::print("{} documents {} queries: first {:.2f} s, {:.2f} ms a round, {:.0f} bytes a document;{}\n",
+             train.documents(), train.queries().size(), bins + first,
+             others_seconds * 1000 / static_cast<double>(std::max<int64_t>(1, made - 1)), beyond, facts);
+  const std::vector<Point> reached = model->points();
+  std::vector<size_t> all(reached.size());
   for (size_t p = 0; p < all.size(); ++p) all[p] = p;
   std::vector<std::vector<double>> ndcg;
   for (const Dataset& set : others) {
@@ -88,8 +119,8 @@ int main(int argc, char** argv) {
       ndcg.back().push_back(metric(ranking));
     }
   }
-  for (size_t p = 0; p < points.size(); ++p) {
-    fmt::print("{}", points[p].name());
+  for (size_t p = 0; p < reached.size(); ++p) {
+    fmt::print("{}", reached[p].name());
     for (const auto& values : ndcg) fmt::print(" {:.4f}", values[p]);
     fmt::print("\n");
   }

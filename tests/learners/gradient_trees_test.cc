@@ -154,17 +154,19 @@ class PlainLambda {
 
 TEST(LambdaMart, GradientsAreDerivativesOfThePairLoss) {
   const Dataset data = made(1, 12);
-  for (const bool normalize : {true, false})
-    for (const int truncation : {3, 30}) {
+  // Scores that lie further apart than what e^x can take have a way of their own.
+  for (const float spread : {1.0F, 60.0F})
+    for (const int choice : {0, 1, 2, 3}) {
       TreeOptions options;
-      options.normalize = normalize;
-      options.truncation = truncation;
+      options.normalize = choice % 2 != 0;
+      options.truncation = choice / 2 != 0 ? 30 : 3;
       options.sigma = 1.5;
-      const std::vector<float> scores = random_scores(data.documents(), 7);
+      std::vector<float> scores = random_scores(data.documents(), 7);
+      for (float& score : scores) score *= spread;
       const auto found = gradients_of(TreeObjective::kLambdaMart, options, data, 0, {scores});
       const PlainLambda plain(data, options, scores);
       std::vector<double> at(scores.begin(), scores.end());
-      const double step = 1e-4;
+      const double step = spread > 1 ? 1e-3 : 1e-4;  // the loss is larger, and so are its rounding errors
       for (size_t i = 0; i < data.documents(); ++i) {
         const double here = at[i];
         const double middle = plain.loss(at);
@@ -205,21 +207,32 @@ TEST(LambdaMart, LanesWithoutADocumentMayHoldAnything) {
   constexpr size_t kCount = 37;
   constexpr size_t kFirst = 5;
   constexpr size_t kPadded = 48;
-  for (const bool by_distance : {false, true}) {
+  for (const int choice : {0, 1, 2, 3}) {
+    const bool by_distance = choice % 2 != 0;
+    const bool wide = choice / 2 != 0;
     const auto sums_with = [&](float anything, AlignedVector<float>& gradient) {
       std::vector<float> score(kPadded, anything);
+      std::vector<float> odds(kPadded, anything);
       std::vector<float> gain(kPadded, anything);
       std::vector<float> discount(kPadded, anything);
       for (size_t i = kFirst; i < kCount; ++i) {
         score[i] = 3 - 0.1F * static_cast<float>(i);
+        odds[i] = std::exp(score[i]);
         gain[i] = static_cast<float>(i * 7 % 5);
         discount[i] = 1 / (1 + static_cast<float>(i));
       }
       gradient.assign(kPadded, 0);
       AlignedVector<float> hessian(kPadded, 0);
       return lambda_kernels().add_lambdas(
-          {.score = 3, .gain = 2, .discount = 1, .sigma = 1, .by_distance = by_distance},
-          {kCount, score.data(), gain.data(), discount.data(), gradient.data(), hessian.data()}, kFirst);
+          {.score = 3,
+           .gain = 2,
+           .discount = 1,
+           .inverse_odds = std::exp(-3.0F),
+           .sigma = 1,
+           .wide = wide,
+           .by_distance = by_distance},
+          {kCount, score.data(), odds.data(), gain.data(), discount.data(), gradient.data(), hessian.data()},
+          kFirst);
     };
     AlignedVector<float> expected;
     const LambdaSums plain = sums_with(0, expected);

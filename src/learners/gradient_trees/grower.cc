@@ -245,8 +245,6 @@ GrownTree TreeGrower::grow(const uint64_t* words, const WordScale& scale,
   search_.set_features(features);
   leaves_.assign(1, Leaf());
   leaves_[0].count = passes_.size();
-  for (size_t k = 0; k < leaves_[0].count; ++k)
-    leaves_[0].total += words[all ? k : static_cast<size_t>(tree_documents[k])];
 
   GrownTree tree;
   const double unit = scale.hessian / (static_cast<double>(scale.gradient) * scale.gradient);
@@ -262,6 +260,9 @@ GrownTree TreeGrower::grow(const uint64_t* words, const WordScale& scale,
     split(parent);
     if (leaves_.size() < static_cast<size_t>(options_.leaves)) search_children(parent, random);
   }
+  if (leaves_.size() == 1)  // otherwise cuts have told the totals
+    for (size_t k = 0; k < leaves_[0].count; ++k)
+      leaves_[0].total += words[all ? k : static_cast<size_t>(tree_documents[k])];
   tree.round.alpha = 1;
   tree.round.normalizer = 1;
   for (Leaf& leaf : leaves_) {

@@ -1,6 +1,6 @@
 #include "learners/gradient_trees/lambda_kernel.h"
 
-#include <cstring>
+#include <utility>
 
 namespace tunemix::trees::TUNEMIX_SET {
 namespace {
@@ -21,7 +21,11 @@ alignas(64) constexpr int32_t kLaneNumber[kPairLanes] = {0, 1, 2,  3,  4,  5,  6
   return *reinterpret_cast<const Ints*>(kLaneNumber + part * kWidth);
 }
 
-// 2^x for x <= 0, not below 2^-126. A polynomial of degree 5 for the fraction; the relative error
+[[gnu::always_inline]] inline Floats absolute(Floats x) {
+  return reinterpret_cast<Floats>(reinterpret_cast<Ints>(x) & 0x7fffffff);
+}
+
+// 2^x for x <= 126, not below 2^-126. A polynomial of degree 5 for the fraction; the relative error
 // is 2e-7 near 0 and grows with |x| to 1e-5.
 [[gnu::always_inline]] inline Floats exp2_of(Floats x) {
   const Floats lowest = Floats{} - 126.0F;
@@ -39,25 +43,39 @@ alignas(64) constexpr int32_t kLaneNumber[kPairLanes] = {0, 1, 2,  3,  4,  5,  6
   return p * reinterpret_cast<Floats>(power);
 }
 
+// Lane k gets that of lane k + kStep added to it, from the half of all lanes down to one: lane 0 has the sum,
+// in an order that does not depend on the width of vectors.
+template <size_t kStep, size_t... kLane>
+[[gnu::always_inline]] inline Floats fold(Floats x, std::index_sequence<kLane...> lanes) {
+  x += __builtin_shufflevector(x, x, ((kLane + kStep) % kWidth)...);
+  if constexpr (kStep > 1)
+    return fold<kStep / 2>(x, lanes);
+  else
+    return x;
+}
+
 struct Lanes {
   Floats part[kParts] = {};
 
-  // In a fixed order.
-  [[gnu::always_inline]] float sum() const {
-    float lane[kPairLanes];
-    std::memcpy(lane, part, sizeof lane);
-    for (size_t step = kPairLanes / 2; step > 0; step /= 2)
-      for (size_t k = 0; k < step; ++k) lane[k] += lane[k + step];
-    return lane[0];
+  [[gnu::always_inline]] float sum() {
+    for (size_t step = kParts / 2; step > 0; step /= 2)
+      for (size_t v = 0; v < step; ++v) part[v] += part[v + step];
+    return fold<kWidth / 2>(part[0], std::make_index_sequence<kWidth>())[0];
   }
 };
 
-template <bool kByDistance>
+void make_odds(const float* scores, size_t count, float middle, float sigma, float* odds) {
+  const float steepness = 1.44269504F * sigma;
+  for (size_t i = 0; i < count; i += kWidth)
+    *reinterpret_cast<Floats*>(odds + i) = exp2_of(steepness * (floats_at(scores + i, 0) - middle));
+}
+
+template <bool kByDistance, bool kWide>
 LambdaSums add(const LambdaPairs& pairs, const RankedDocuments& others, size_t first) {
   const Floats score = Floats{} + pairs.score;
   const Floats gain = Floats{} + pairs.gain;
   const Floats discount = Floats{} + pairs.discount;
-  const Floats sigma = Floats{} + pairs.sigma;
+  const Floats inverse_odds = Floats{} + pairs.inverse_odds;
   const Floats steepness = Floats{} - 1.44269504F * pairs.sigma;
   Lanes own_gradient;
   Lanes own_hessian;
@@ -65,21 +83,14 @@ LambdaSums add(const LambdaPairs& pairs, const RankedDocuments& others, size_t f
   const size_t first_block = first / kPairLanes * kPairLanes;
   for (size_t j = first_block; j < others.count; j += kPairLanes)
     for (size_t v = 0; v < kParts; ++v) {
-      Floats distance = score - floats_at(others.score + j, v);
-      Floats more = gain - floats_at(others.gain + j, v);
-      Floats fall = discount - floats_at(others.discount + j, v);
-      if (j == first_block || j + kPairLanes > others.count) {
-        // Lanes without a document may hold anything, and 0 times infinity is no number.
-        const Ints number = lane_numbers(v) + static_cast<int32_t>(j);
-        const Ints counts =
-            (number >= static_cast<int32_t>(first)) & (number < static_cast<int32_t>(others.count));
-        distance = counts ? distance : Floats{};
-        more = counts ? more : Floats{};
-        fall = counts ? fall : Floats{};
-      }
-      const Ints is_higher = more > 0.0F;  // the document is more relevant than the other
-      Floats delta = (is_higher ? more : -more) * fall;
-      const Floats e = exp2_of(steepness * distance);
+      const Floats distance = score - floats_at(others.score + j, v);
+      Floats e;  // e^-(sigma distance)
+      if constexpr (kWide)
+        e = exp2_of(steepness * distance);
+      else
+        e = inverse_odds * floats_at(others.odds + j, v);
+      // Above 0 where the document is more relevant than the other.
+      Floats delta = (gain - floats_at(others.gain + j, v)) * (discount - floats_at(others.discount + j, v));
       const Floats one_e = e + 1.0F;
       Floats logistic;  // 1 / (1 + e)
       if constexpr (kByDistance) {
@@ -91,22 +102,31 @@ LambdaSums add(const LambdaPairs& pairs, const RankedDocuments& others, size_t f
         logistic = 1.0F / one_e;
       }
       const Floats other = e * logistic;
-      const Floats lambda = (is_higher ? other : logistic) * delta;
-      const Floats curvature = sigma * other * (logistic * delta);
-      const Floats pull = is_higher ? -lambda : lambda;  // on the document itself
-      own_gradient.part[v] += pull;
+      Floats push = (delta > 0.0F ? other : logistic) * delta;  // on the document itself, upwards
+      Floats curvature = absolute(other * (logistic * delta));
+      if (j == first_block || j + kPairLanes > others.count) {
+        // Lanes without a document may hold anything.
+        const Ints number = lane_numbers(v) + static_cast<int32_t>(j);
+        const Ints counts =
+            (number >= static_cast<int32_t>(first)) & (number < static_cast<int32_t>(others.count));
+        push = counts ? push : Floats{};
+        curvature = counts ? curvature : Floats{};
+      }
+      own_gradient.part[v] -= push;
       own_hessian.part[v] += curvature;
-      size.part[v] += lambda;
+      size.part[v] += absolute(push);
       auto* other_gradient = reinterpret_cast<Floats*>(others.gradient + j + v * kWidth);
       auto* other_hessian = reinterpret_cast<Floats*>(others.hessian + j + v * kWidth);
-      *other_gradient -= pull;
+      *other_gradient += push;
       *other_hessian += curvature;
     }
   return {own_gradient.sum(), own_hessian.sum(), size.sum()};
 }
 
 LambdaSums add_lambdas(const LambdaPairs& pairs, const RankedDocuments& others, size_t first) {
-  return pairs.by_distance ? add<true>(pairs, others, first) : add<false>(pairs, others, first);
+  if (pairs.wide)
+    return pairs.by_distance ? add<true, true>(pairs, others, first) : add<false, true>(pairs, others, first);
+  return pairs.by_distance ? add<true, false>(pairs, others, first) : add<false, false>(pairs, others, first);
 }
 
 void count_ranks(const float* scores, size_t count, int32_t* rank) {
@@ -124,6 +144,6 @@ void count_ranks(const float* scores, size_t count, int32_t* rank) {
 
 }  // namespace
 
-const LambdaKernels lambda_kernels_table = {add_lambdas, count_ranks};
+const LambdaKernels lambda_kernels_table = {make_odds, add_lambdas, count_ranks};
 
 }  // namespace tunemix::trees::TUNEMIX_SET

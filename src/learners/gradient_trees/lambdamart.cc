@@ -50,19 +50,20 @@ class LambdaMart final : public Objective {
   // document, where finite numbers of other queries may stand.
   struct Columns {
     AlignedVector<float> score;
+    AlignedVector<float> odds;
     AlignedVector<float> gain;
     AlignedVector<float> discount;
     AlignedVector<float> gradient;
     AlignedVector<float> hessian;
 
     void clear(size_t padded) {
-      for (AlignedVector<float>* column : {&score, &gain, &discount, &gradient, &hessian})
+      for (AlignedVector<float>* column : {&score, &odds, &gain, &discount, &gradient, &hessian})
         if (column->size() < padded) column->resize(padded);
       std::fill_n(gradient.begin(), padded, 0.0F);
       std::fill_n(hessian.begin(), padded, 0.0F);
     }
     RankedDocuments documents(size_t count, const float* discounts) {
-      return {count, score.data(), gain.data(), discounts, gradient.data(), hessian.data()};
+      return {count, score.data(), odds.data(), gain.data(), discounts, gradient.data(), hessian.data()};
     }
   };
   struct Scratch {
@@ -89,6 +90,14 @@ class LambdaMart final : public Objective {
       own.all.gain[rank[i]] = gain;
       lowest = std::min(lowest, gain);
     }
+    LambdaPairs pairs;
+    pairs.sigma = static_cast<float>(options_.sigma);
+    const float highest_score = own.all.score[0];
+    const float lowest_score = own.all.score[count - 1];
+    pairs.wide = pairs.sigma * (highest_score - lowest_score) > kWidest;
+    if (!pairs.wide)
+      kernels_.make_odds(own.all.score.data(), count, 0.5F * (highest_score + lowest_score), pairs.sigma,
+                         own.all.odds.data());
     // Documents of the lowest gain, mostly the greater part, have no pairs among themselves.
     own.relevant.clear(padded);
     own.relevant_rank.clear();
@@ -96,6 +105,7 @@ class LambdaMart final : public Objective {
       if (own.all.gain[r] == lowest) continue;
       const size_t k = own.relevant_rank.size();
       own.relevant.score[k] = own.all.score[r];
+      own.relevant.odds[k] = own.all.odds[r];
       own.relevant.gain[k] = own.all.gain[r];
       own.relevant.discount[k] = discounts_[r];
       own.relevant_rank.push_back(static_cast<uint32_t>(r));
@@ -103,15 +113,14 @@ class LambdaMart final : public Objective {
     const RankedDocuments all = own.all.documents(count, discounts_.data());
     const RankedDocuments relevant =
         own.relevant.documents(own.relevant_rank.size(), own.relevant.discount.data());
-    LambdaPairs pairs;
-    pairs.sigma = static_cast<float>(options_.sigma);
-    pairs.by_distance = options_.normalize && all.score[0] != all.score[count - 1];
+    pairs.by_distance = options_.normalize && highest_score != lowest_score;
     double size = 0;
     const size_t top = std::min(count - 1, static_cast<size_t>(options_.truncation));
     for (size_t r = 0, relevant_above = 0; r < top; ++r) {
       pairs.score = all.score[r];
       pairs.gain = all.gain[r];
       pairs.discount = discounts_[r];
+      pairs.inverse_odds = pairs.wide ? 0 : 1 / all.odds[r];
       const bool is_lowest = all.gain[r] == lowest;
       const LambdaSums sums = is_lowest ? kernels_.add_lambdas(pairs, relevant, relevant_above)
                                         : kernels_.add_lambdas(pairs, all, r + 1);
@@ -127,8 +136,12 @@ class LambdaMart final : public Objective {
     float factor = 1;
     if (options_.normalize && size > 0) factor = static_cast<float>(portable_log2(1 + 2 * size) / (2 * size));
     for (size_t i = 0; i < count; ++i)
-      words[first + i] = raw_word(all.gradient[rank[i]] * factor, all.hessian[rank[i]] * factor);
+      words[first + i] =
+          raw_word(all.gradient[rank[i]] * factor, all.hessian[rank[i]] * (factor * pairs.sigma));
   }
+
+  static constexpr float kWidest =
+      120;  // of sigma times the span of scores; e^60 and e^-60 are far from the ends
 
   const LambdaKernels& kernels_ = lambda_kernels();
   const TreeOptions& options_;

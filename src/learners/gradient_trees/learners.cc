@@ -34,9 +34,11 @@ LearnerEntry entry_of(TreeObjective objective, std::string type, std::string row
 }  // namespace
 
 LearnerEntry lambdamart_learner() {
-  return entry_of(TreeObjective::kLambdaMart, "lambdamart", "LM",
-                  "boosted trees on pairs of documents weighted by the change of NDCG@k",
-                  "Burges, From RankNet to LambdaRank to LambdaMART, 2010");
+  LearnerEntry entry = entry_of(TreeObjective::kLambdaMart, "lambdamart", "LM",
+                                "boosted trees on pairs of documents weighted by the change of NDCG@k",
+                                "Burges, From RankNet to LambdaRank to LambdaMART, 2010");
+  entry.version = 2;
+  return entry;
 }
 
 LearnerEntry mart_learner() {

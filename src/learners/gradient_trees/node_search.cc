@@ -10,6 +10,8 @@ namespace {
 
 // Work, in (document, feature) pairs, that is worth a fork and join.
 constexpr size_t kWorthThreads = 40000;
+// Documents of a node for which it pays to divide tiles between threads.
+constexpr size_t kWorthSharing = 4096;
 
 uint64_t mix_bits(uint64_t x) {  // the finaliser of SplitMix64
   x += 0x9e3779b97f4a7c15ULL;
@@ -31,26 +33,31 @@ int random_cut(const uint64_t* kept, size_t bins, uint64_t total, uint64_t seed)
 }  // namespace
 
 NodeSearch::NodeSearch(const BinnedDataset& bins, const BinCuts& cuts, const Context& context)
-    : bins_(bins), cuts_(cuts), context_(context), begin_{0}, tile_used_(tiles(), 1) {
+    : bins_(bins), cuts_(cuts), context_(context), begin_{0} {
   for (size_t j = 0; j < cuts.features(); ++j)
     begin_.push_back(begin_.back() + (cuts.bins(j) + kCutLanes - 1) / kCutLanes * kCutLanes);
   scratch_.resize(static_cast<size_t>(context.threads()));
   for (Scratch& own : scratch_) {
     own.words.resize(kBlock);
-    if (bins.layout() == BinLayout::kPanels) own.tiles.resize(BinnedDataset::kPanel / 8 * kTileStride);
+    if (bins.layout() == BinLayout::kPanels) {
+      own.tiles.resize(BinnedDataset::kPanel / 8 * kTileStride);
+      own.part.assign(8 * kOpenStride, 0);
+    }
     own.joint.resize(256);
     own.kept.resize(256);
   }
+  set_features({});
 }
 
 void NodeSearch::set_features(std::span<const uint8_t> features) {
   features_.assign(features.begin(), features.end());
-  for (size_t t = 0; t < tiles(); ++t) {
-    tile_used_[t] = 0;
-    for (size_t c = t * 8; c < std::min(t * 8 + 8, bins_.columns()); ++c)
-      for (const uint32_t j : bins_.features_of(c))
-        if (used(j)) tile_used_[t] = 1;
-  }
+  used_tiles_.clear();
+  const auto is_used = [&](size_t c) {
+    const std::span<const uint32_t> held = bins_.features_of(c);
+    return std::any_of(held.begin(), held.end(), [&](uint32_t j) { return used(j); });
+  };
+  for (size_t c = 0; c < bins_.columns(); ++c)
+    if (is_used(c) && (used_tiles_.empty() || used_tiles_.back() != c / 8)) used_tiles_.push_back(c / 8);
 }
 
 double NodeSearch::uncut(uint64_t total, double l2) {
@@ -59,28 +66,50 @@ double NodeSearch::uncut(uint64_t total, double l2) {
   return h > 0 ? g * g / h : 0;
 }
 
+// Adds documents to the used tiles number first..last; the first one's histograms are at `open`, or all in
+// their places.
 void NodeSearch::add_documents(const uint64_t* words, const NodeDocuments& documents, size_t first_tile,
-                               size_t last_tile, Scratch& own) {
+                               size_t last_tile, uint64_t* open, Scratch& own) {
   constexpr size_t kTilesOfPanel = BinnedDataset::kPanel / 8;
   for (size_t begin = 0; begin < documents.count; begin += kBlock) {
     const size_t count = std::min(kBlock, documents.count - begin);
     const uint32_t* index = documents.index == nullptr ? nullptr : documents.index + begin;
-    const uint64_t* block = words + begin;
+    const uint64_t* block = words + documents.first + begin;
     if (index != nullptr) {
       kernels_.gather_words(words, index, count, own.words.data());
       block = own.words.data();
     }
-    for (size_t first = first_tile; first < last_tile;) {
-      const size_t last = std::min(last_tile, (first / kTilesOfPanel + 1) * kTilesOfPanel);
-      tile_kernels_.gather(bins_.column(first * 8), bins_.width(first * 8), last - first, index, begin, count,
-                           own.tiles.data(), kTileStride);
-      for (size_t t = first; t < last; ++t)
-        if (tile_used_[t] != 0)
-          kernels_.add_tile(block, own.tiles.data() + (t - first) * kTileStride, count,
-                            open_.data() + t * 8 * kOpenStride);
-      first = last;
+    for (size_t u = first_tile; u < last_tile;) {
+      // The used tiles of one panel.
+      const size_t first = used_tiles_[u];
+      size_t end = u + 1;
+      while (end < last_tile && used_tiles_[end] / kTilesOfPanel == first / kTilesOfPanel) ++end;
+      tile_kernels_.gather(bins_.column(first * 8), bins_.width(first * 8), used_tiles_[end - 1] + 1 - first,
+                           index, documents.first + begin, count, own.tiles.data(), kTileStride);
+      for (; u < end; ++u) {
+        const size_t tile = used_tiles_[u];
+        kernels_.add_tile(block, own.tiles.data() + (tile - first) * kTileStride, count,
+                          open != nullptr ? open : open_.data() + tile * 8 * kOpenStride);
+      }
     }
   }
+}
+
+// All (tile, document) pairs in a row, tile by tile; adds those numbered from..to. The rest of a tile that
+// does not begin here goes to own.part.
+void NodeSearch::add_share(const uint64_t* words, const NodeDocuments& documents, size_t from, size_t to,
+                           Scratch& own) {
+  const size_t count = documents.count;
+  size_t tile = from / count;
+  if (const size_t begin = from % count; begin > 0) {
+    const size_t end = std::min(count, to - tile * count);
+    add_documents(words, documents.part(begin, end), tile, tile + 1, own.part.data(), own);
+    ++tile;
+  }
+  const size_t last = to / count;
+  if (tile < last) add_documents(words, documents, tile, last, nullptr, own);
+  if (tile <= last && to % count > 0)
+    add_documents(words, documents.part(0, to % count), last, last + 1, nullptr, own);
 }
 
 // Calls body(feature, kept) for the features of column c, with their cumulative histograms in `keep` or, for
@@ -145,41 +174,66 @@ void NodeSearch::search_feature(size_t j, const uint64_t* kept, size_t count, co
   if (better(found, best)) best = found;
 }
 
+void NodeSearch::search_tile(const Request& request, size_t tile, Scratch& own, Found& found) {
+  for (size_t c = tile * 8; c < std::min(tile * 8 + 8, bins_.columns()); ++c)
+    take_column(c, request.keep, own, [&](size_t j, const uint64_t* kept) {
+      if (!used(j)) return;
+      search_feature(j, kept, request.small.count, request.small_rule, found.first);
+      if (request.parent == nullptr) return;
+      uint64_t* rest = request.parent + begin_[j];
+      kernels_.subtract_words(rest, kept, begin_[j + 1] - begin_[j]);
+      search_feature(j, rest, request.sibling_count, request.sibling_rule, found.second);
+    });
+  // Beyond the last column all documents are in bin 0.
+  for (size_t c = bins_.columns(); c < tile * 8 + 8; ++c) open_[c * kOpenStride] = 0;
+}
+
 std::pair<NodeCut, NodeCut> NodeSearch::search(const uint64_t* words, const NodeDocuments& small,
                                                const NodeRule& small_rule, uint64_t* keep, uint64_t* parent,
                                                size_t sibling_count, const NodeRule& sibling_rule) {
   if (open_.empty()) open_.assign(open_size(), 0);
+  const Request request = {words, small, small_rule, keep, parent, sibling_count, sibling_rule};
+  const size_t tiles = used_tiles_.size();
+  const size_t threads = scratch_.size();
+  std::vector<Found> found(tiles);
   // To search a histogram is as much work as to add some hundred documents to it.
   const size_t work = (small.count + (parent != nullptr ? 300 : 150)) * bins_.features();
-  const size_t groups = work > kWorthThreads ? std::min(tiles(), scratch_.size()) : 1;
-  std::vector<std::pair<NodeCut, NodeCut>> found(groups);
-  context_.pool().run(groups, [&](size_t group) {
-    const size_t first_tile = tiles() * group / groups;
-    const size_t last_tile = tiles() * (group + 1) / groups;
-    Scratch& own = scratch_[group];
-    auto& [best, sibling] = found[group];
-    add_documents(words, small, first_tile, last_tile, own);
-    for (size_t t = first_tile; t < last_tile; ++t) {
-      if (tile_used_[t] == 0) continue;
-      for (size_t c = t * 8; c < std::min(t * 8 + 8, bins_.columns()); ++c)
-        take_column(c, keep, own,
-                    [&, &best_cut = best, &best_sibling = sibling](size_t j, const uint64_t* kept) {
-                      if (!used(j)) return;
-                      search_feature(j, kept, small.count, small_rule, best_cut);
-                      if (parent == nullptr) return;
-                      uint64_t* rest = parent + begin_[j];
-                      kernels_.subtract_words(rest, kept, begin_[j + 1] - begin_[j]);
-                      search_feature(j, rest, sibling_count, sibling_rule, best_sibling);
-                    });
-      // Beyond the last column all documents are in bin 0.
-      for (size_t c = bins_.columns(); c < t * 8 + 8; ++c) open_[c * kOpenStride] = 0;
+  if (work <= kWorthThreads || threads == 1) {
+    add_documents(words, small, 0, tiles, nullptr, scratch_[0]);
+    for (size_t u = 0; u < tiles; ++u) search_tile(request, used_tiles_[u], scratch_[0], found[u]);
+  } else if (small.count < kWorthSharing) {
+    // Each thread has whole tiles from beginning to end.
+    const size_t groups = std::min(tiles, threads);
+    context_.pool().run(groups, [&](size_t group) {
+      const size_t first = tiles * group / groups;
+      const size_t last = tiles * (group + 1) / groups;
+      add_documents(words, small, first, last, nullptr, scratch_[group]);
+      for (size_t u = first; u < last; ++u) search_tile(request, used_tiles_[u], scratch_[group], found[u]);
+    });
+  } else {
+    // Threads add equal numbers of pairs; a tile that several add to is put together before it is searched.
+    const size_t pairs = tiles * small.count;
+    context_.pool().run(threads, [&](size_t share) {
+      add_share(words, small, pairs * share / threads, pairs * (share + 1) / threads, scratch_[share]);
+    });
+    for (size_t share = 1; share < threads; ++share) {
+      const size_t from = pairs * share / threads;
+      if (from % small.count == 0) continue;
+      AlignedVector<uint64_t>& part = scratch_[share].part;
+      uint64_t* open = open_.data() + used_tiles_[from / small.count] * part.size();
+      for (size_t k = 0; k < part.size(); ++k) open[k] += part[k];
+      std::fill(part.begin(), part.end(), 0);
     }
-  });
-  for (size_t group = 1; group < groups; ++group) {
-    if (better(found[group].first, found[0].first)) found[0].first = found[group].first;
-    if (better(found[group].second, found[0].second)) found[0].second = found[group].second;
+    context_.pool().run_with_thread(tiles, [&](size_t u, int thread) {
+      search_tile(request, used_tiles_[u], scratch_[static_cast<size_t>(thread)], found[u]);
+    });
   }
-  return found[0];
+  Found best;
+  for (const Found& of_tile : found) {
+    if (better(of_tile.first, best.first)) best.first = of_tile.first;
+    if (better(of_tile.second, best.second)) best.second = of_tile.second;
+  }
+  return best;
 }
 
 void NodeSearch::search_drawn(const uint64_t* words, const NodeDocuments& documents, const NodeRule& rule,

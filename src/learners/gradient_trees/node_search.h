@@ -16,10 +16,15 @@
 
 namespace tunemix::trees {
 
-// Documents index[0..count), or 0..count-1 without an index.
+// Documents index[0..count), or first..first+count-1 without an index.
 struct NodeDocuments {
   const uint32_t* index = nullptr;
   size_t count = 0;
+  size_t first = 0;
+
+  NodeDocuments part(size_t begin, size_t end) const {
+    return {index == nullptr ? nullptr : index + begin, end - begin, first + begin};
+  }
 };
 
 struct NodeCut {
@@ -73,12 +78,25 @@ class NodeSearch {
     AlignedVector<uint8_t> tiles;   // gathered bins of a block of documents
     AlignedVector<uint64_t> joint;  // open, of the features that share a column
     AlignedVector<uint64_t> kept;   // of one feature
+    AlignedVector<uint64_t> part;   // open, of a tile whose first documents another thread adds
   };
+  struct Request {
+    const uint64_t* words;
+    NodeDocuments small;
+    const NodeRule& small_rule;
+    uint64_t* keep;
+    uint64_t* parent;
+    size_t sibling_count;
+    const NodeRule& sibling_rule;
+  };
+  using Found = std::pair<NodeCut, NodeCut>;
 
   size_t tiles() const { return (bins_.columns() + 7) / 8; }
   bool used(size_t feature) const { return features_.empty() || features_[feature] != 0; }
   void add_documents(const uint64_t* words, const NodeDocuments& documents, size_t first_tile,
-                     size_t last_tile, Scratch& own);
+                     size_t last_tile, uint64_t* open, Scratch& own);
+  void add_share(const uint64_t* words, const NodeDocuments& documents, size_t from, size_t to, Scratch& own);
+  void search_tile(const Request& request, size_t tile, Scratch& own, Found& found);
   template <typename Body>
   void take_column(size_t c, uint64_t* keep, Scratch& own, Body body);
   void search_feature(size_t j, const uint64_t* kept, size_t count, const NodeRule& rule,
@@ -94,7 +112,7 @@ class NodeSearch {
   const Context& context_;
   std::vector<size_t> begin_;  // of each feature in a kept histogram
   std::vector<uint8_t> features_;
-  std::vector<uint8_t> tile_used_;
+  std::vector<size_t> used_tiles_;
   AlignedVector<uint64_t> open_;  // zero between searches
   std::vector<Scratch> scratch_;  // per group
 };
