@@ -9,6 +9,7 @@ for XGBoost a run of one round is subtracted, and with it the building of its bi
 import argparse
 import csv
 import json
+import math
 import os
 import re
 import shutil
@@ -76,10 +77,11 @@ def xgboost(args, lengths, train, valid, work):
 
     one = fit(1)
     a_round = (fit(args.rounds) - one) / (args.rounds - 1)
+    fit(args.rounds, f"save_period={math.gcd(*lengths)}")
     rows = []
     for length in lengths:
-        fit(length, f"model_out={work}/x.model")
-        run("xgboost", os.devnull, "task=pred", f"model_in={work}/x.model", f"test:data={valid}?format=libsvm", f"name_pred={work}/scores", "verbosity=0")
+        run("xgboost", os.devnull, "task=pred", f"model_in={work}/{length:04}.model", f"test:data={valid}?format=libsvm", f"name_pred={work}/scores",
+            "verbosity=0")
         rows.append((length, length * a_round, ndcg(args.valid, work / "scores")))
     return rows
 

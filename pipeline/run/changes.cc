@@ -53,7 +53,7 @@ std::vector<std::string> changes_of(Stage stage, const Plan& plan, const Json& l
         changes.push_back(fmt::format("the data of fold {} changed", fold + 1));
   const auto before = last["config"].get<std::map<std::string, std::string>>();
   for (const auto& [key, value] : plan.config.values) {
-    if (stage_of_key(key) != stage) continue;
+    if (stage_that_reads(key) != stage) continue;
     const auto it = before.find(key);
     if (it == before.end())
       changes.push_back(fmt::format("{} is new: {}", key, value));
@@ -61,26 +61,12 @@ std::vector<std::string> changes_of(Stage stage, const Plan& plan, const Json& l
       changes.push_back(describe_change(key, it->second, value));
   }
   for (const auto& [key, value] : before)
-    if (stage_of_key(key) == stage && !plan.config.values.contains(key))
+    if (stage_that_reads(key) == stage && !plan.config.values.contains(key))
       changes.push_back(fmt::format("{} is gone", key));
   return changes;
 }
 
 }  // namespace
-
-std::optional<Stage> stage_of_key(const std::string& key) {
-  if (key == "name" || key.starts_with("engine.") || key == "data.root" || key == "data.allow_overlap" ||
-      key == "data.feature_names" || key.starts_with("data.folds.") || key.starts_with("data.given."))
-    return std::nullopt;
-  if (key == "data.standardize" || key == "data.features" || key.starts_with("data.calibration.") ||
-      key == "seed" || key.starts_with("learners."))
-    return Stage::kTrain;
-  if (key == "data.grades") return Stage::kCalibrate;
-  if (key.starts_with("data.")) return Stage::kData;
-  if (key.starts_with("calibrate.")) return Stage::kCalibrate;
-  if (key.starts_with("mix.")) return Stage::kMix;
-  return Stage::kEvaluate;
-}
 
 void explain_missing(std::vector<StageStatus>& stages, const Plan& plan,
                      const std::filesystem::path& manifest) {

@@ -19,11 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-const std::vector<std::string>& stage_names() {
-  static const std::vector<std::string> names = {"data", "train", "calibrate", "mix", "evaluate", "report"};
-  return names;
-}
-
 std::unique_ptr<ArtifactStore> open_store(const RunOptions& options) {
   auto store = std::make_unique<ArtifactStore>(options.runs / ".store",
                                                options.read_only ? StoreUse::kRead : StoreUse::kWrite);
@@ -38,16 +33,6 @@ void make_folder(const fs::path& path) {
 }
 
 }  // namespace
-
-std::string_view to_string(Stage stage) { return stage_names()[static_cast<size_t>(stage)]; }
-
-Stage parse_stage(std::string_view name) {
-  const auto& names = stage_names();
-  const auto it = std::find(names.begin(), names.end(), name);
-  if (it == names.end())
-    throw_input("stage is '{}'; expected one of: {}{}", name, join(names, ", "), did_you_mean(name, names));
-  return static_cast<Stage>(it - names.begin());
-}
 
 Experiment::Experiment(Config config, RunOptions options, const Context& context, ProgressView& view)
     : options_(std::move(options)),
@@ -86,9 +71,22 @@ bool Experiment::selected(Stage stage) const {
   return !options_.from || stage >= *options_.from;
 }
 
-bool Experiment::cached(const char* kind, const Hash128& key, Stage stage) const {
+bool Experiment::cached(Stage stage, const ArtifactId& id) const {
   const bool again = options_.force && (options_.only || options_.from) && selected(stage);
-  return !again && store_->contains(kind, key);
+  return !again && contains(id);
+}
+
+std::vector<size_t> Experiment::missing(Stage stage) const {
+  const std::vector<StageJob> jobs = stage_jobs(plan_, stage);
+  std::vector<size_t> result;
+  for (size_t j = 0; j < jobs.size(); ++j)
+    if (!cached(stage, jobs[j].artifacts[0])) result.push_back(j);
+  return result;
+}
+
+void Experiment::remove(const StageJob& job) const {
+  std::error_code ignored;
+  for (const ArtifactId& id : job.artifacts) fs::remove(store_->path_of(id.kind, id.key), ignored);
 }
 
 void Experiment::expect_selected(Stage stage, const std::string& what) const {
@@ -173,11 +171,9 @@ const std::vector<std::string>& Experiment::warnings() {
 }
 
 void Experiment::run_data() {
-  std::vector<size_t> missing;
-  for (size_t fold = 0; fold < plan_.fold_keys.size(); ++fold)
-    if (!cached(kFoldKind, plan_.fold_keys[fold], Stage::kData)) missing.push_back(fold);
-  timed(Stage::kData, missing.size(), plan_.fold_keys.size() - missing.size(), [&] {
-    for (const size_t fold : missing) {
+  const std::vector<size_t> folds = missing(Stage::kData);
+  timed(Stage::kData, folds.size(), plan_.fold_keys.size() - folds.size(), [&] {
+    for (const size_t fold : folds) {
       context_.check_stop();
       read_features(fold, context_);
       view_.job_done(fmt::format("fold {}", fold + 1));
@@ -188,11 +184,12 @@ void Experiment::run_data() {
 const FoldInfo& Experiment::fold_info(size_t fold) {
   const std::lock_guard lock(data_mutex_);
   if (const auto it = infos_.find(fold); it != infos_.end()) return it->second;
-  if (auto info = store_->load_as(kFoldKind, plan_.fold_keys[fold], kFoldVersion, context_, load_fold_info))
-    return infos_[fold] = std::move(*info);
-  expect_selected(Stage::kData, fmt::format("the data of fold {}", fold + 1));
-  read_features(fold, context_);
-  return infos_.at(fold);
+  FoldInfo info = load_or(Stage::kData, {kFoldKind, plan_.fold_keys[fold]}, kFoldVersion,
+                          fmt::format("the data of fold {}", fold + 1), context_, load_fold_info, [&] {
+                            read_features(fold, context_);
+                            return infos_.at(fold);
+                          });
+  return infos_[fold] = std::move(info);
 }
 
 FoldMembers Experiment::members(size_t fold) {
@@ -225,16 +222,18 @@ FoldMembers Experiment::members(size_t fold) {
   return result;
 }
 
+std::vector<MixRow> Experiment::mix(size_t fold) {
+  std::vector<MixRow> rows = mix_fold(plan_, fold, fold_info(fold), members(fold), context_);
+  store_->save(kMixKind, plan_.mix_keys[fold], kMixVersion, save_mix(rows), Compression::kNone);
+  return rows;
+}
+
 void Experiment::run_mix() {
-  std::vector<size_t> missing;
-  for (size_t fold = 0; fold < plan_.mix_keys.size(); ++fold)
-    if (!cached(kMixKind, plan_.mix_keys[fold], Stage::kMix)) missing.push_back(fold);
-  timed(Stage::kMix, missing.size(), plan_.mix_keys.size() - missing.size(), [&] {
-    for (const size_t fold : missing) {
+  const std::vector<size_t> folds = missing(Stage::kMix);
+  timed(Stage::kMix, folds.size(), plan_.mix_keys.size() - folds.size(), [&] {
+    for (const size_t fold : folds) {
       context_.check_stop();
-      std::vector<MixRow> rows = mix_fold(plan_, fold, fold_info(fold), members(fold), context_);
-      store_->save(kMixKind, plan_.mix_keys[fold], kMixVersion, save_mix(rows), Compression::kNone);
-      mixes_[fold] = std::move(rows);
+      mixes_[fold] = mix(fold);
       view_.job_done(fmt::format("fold {}", fold + 1));
     }
   });
@@ -243,38 +242,32 @@ void Experiment::run_mix() {
 const std::vector<MixRow>& Experiment::mix_rows(size_t fold) {
   if (const auto it = mixes_.find(fold); it != mixes_.end()) return it->second;
   const FoldInfo& info = fold_info(fold);
-  if (auto rows = store_->load_as(
-          kMixKind, plan_.mix_keys[fold], kMixVersion, context_,
-          [&](std::span<const uint8_t> payload) { return load_mix(payload, plan_, fold, info); }))
-    return mixes_[fold] = std::move(*rows);
-  expect_selected(Stage::kMix, fmt::format("the mixture of fold {}", fold + 1));
-  std::vector<MixRow> rows = mix_fold(plan_, fold, fold_info(fold), members(fold), context_);
-  store_->save(kMixKind, plan_.mix_keys[fold], kMixVersion, save_mix(rows), Compression::kNone);
-  return mixes_[fold] = std::move(rows);
+  return mixes_[fold] = load_or(
+             Stage::kMix, {kMixKind, plan_.mix_keys[fold]}, kMixVersion,
+             fmt::format("the mixture of fold {}", fold + 1), context_,
+             [&](std::span<const uint8_t> payload) { return load_mix(payload, plan_, fold, info); },
+             [&] { return mix(fold); });
 }
 
 EvaluationResult Experiment::evaluation() {
-  if (auto result = store_->load_as(kEvaluationKind, plan_.evaluation_key, kEvaluationVersion, context_,
-                                    load_evaluation))
-    return std::move(*result);
-  expect_selected(Stage::kEvaluate, "the evaluation");
-  std::vector<FoldInfo> folds;
-  std::vector<std::vector<MixRow>> rows;
-  for (size_t fold = 0; fold < plan_.mix_keys.size(); ++fold) {
-    folds.push_back(fold_info(fold));
-    rows.push_back(mix_rows(fold));
-  }
-  EvaluationResult result = evaluate(plan_, folds, rows, context_);
-  store_->save(kEvaluationKind, plan_.evaluation_key, kEvaluationVersion, save_evaluation(result));
-  return result;
+  return load_or(Stage::kEvaluate, {kEvaluationKind, plan_.evaluation_key}, kEvaluationVersion,
+                 "the evaluation", context_, load_evaluation, [&] {
+                   std::vector<FoldInfo> folds;
+                   std::vector<std::vector<MixRow>> rows;
+                   for (size_t fold = 0; fold < plan_.mix_keys.size(); ++fold) {
+                     folds.push_back(fold_info(fold));
+                     rows.push_back(mix_rows(fold));
+                   }
+                   EvaluationResult result = evaluate(plan_, folds, rows, context_);
+                   store_->save(kEvaluationKind, plan_.evaluation_key, kEvaluationVersion,
+                                save_evaluation(result));
+                   return result;
+                 });
 }
 
 void Experiment::run_evaluate() {
-  const bool there = cached(kEvaluationKind, plan_.evaluation_key, Stage::kEvaluate);
-  if (!there) {
-    std::error_code ignored;
-    fs::remove(store_->path_of(kEvaluationKind, plan_.evaluation_key), ignored);
-  }
+  const bool there = missing(Stage::kEvaluate).empty();
+  if (!there) remove(stage_jobs(plan_, Stage::kEvaluate)[0]);
   timed(Stage::kEvaluate, there ? 0 : 1, there ? 1 : 0, [&] {
     const EvaluationResult result = evaluation();
     write_bundles(result);
@@ -380,26 +373,16 @@ void Experiment::write_bundles(const EvaluationResult& evaluation) {
 std::vector<StageStatus> Experiment::status() {
   std::vector<StageStatus> result(kStages);
   for (size_t s = 0; s < kStages; ++s) result[s].stage = static_cast<Stage>(s);
-  const auto count = [&](Stage stage, bool there, const std::string& name) {
-    StageStatus& status = result[static_cast<size_t>(stage)];
-    if (there) {
-      ++status.cached;
-      return;
-    }
-    ++status.missing;
-    status.missing_jobs.push_back(name);
+  const auto count = [](StageStatus& status, bool there, const std::string& name) {
+    ++(there ? status.cached : status.missing);
+    if (!there) status.missing_jobs.push_back(name);
   };
-  for (size_t fold = 0; fold < plan_.fold_keys.size(); ++fold)
-    count(Stage::kData, store_->contains(kFoldKind, plan_.fold_keys[fold]), fmt::format("fold {}", fold + 1));
-  for (const TrainJob& job : plan_.jobs) {
-    count(Stage::kTrain, store_->contains(kScoresKind, job.key), job.name);
-    count(Stage::kCalibrate, store_->contains(kMembersKind, job.calibrate_key), job.name);
-  }
-  for (size_t fold = 0; fold < plan_.mix_keys.size(); ++fold)
-    count(Stage::kMix, store_->contains(kMixKind, plan_.mix_keys[fold]), fmt::format("fold {}", fold + 1));
-  const bool evaluated = store_->contains(kEvaluationKind, plan_.evaluation_key);
-  count(Stage::kEvaluate, evaluated, "evaluation");
-  count(Stage::kReport, evaluated && fs::exists(directory() / "report.html"), "report");
+  for (StageStatus& status : result)
+    for (const StageJob& job : stage_jobs(plan_, status.stage))
+      count(status, contains(job.artifacts[0]), job.name);
+  const bool evaluated = result[static_cast<size_t>(Stage::kEvaluate)].missing == 0;
+  count(result[static_cast<size_t>(Stage::kReport)], evaluated && fs::exists(directory() / "report.html"),
+        "report");
   explain_missing(result, plan_, name_directory() / "manifest.json");
   result[static_cast<size_t>(Stage::kTrain)].tasks = describe_slurm_tasks(name_directory());
   return result;

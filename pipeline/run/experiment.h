@@ -21,11 +21,6 @@
 
 namespace tunemix {
 
-enum class Stage { kData, kTrain, kCalibrate, kMix, kEvaluate, kReport };
-inline constexpr size_t kStages = 6;
-std::string_view to_string(Stage stage);
-Stage parse_stage(std::string_view name);  // throws InputError with the nearest name
-
 struct RunOptions {
   std::filesystem::path runs = "runs";
   std::optional<Stage> only;     // this stage alone; what it needs must be in the store
@@ -89,7 +84,19 @@ class Experiment {
 
  private:
   bool selected(Stage stage) const;
-  bool cached(const char* kind, const Hash128& key, Stage stage) const;
+  // Whether an artifact of a stage need not be computed; and the jobs of a stage of which one must.
+  bool cached(Stage stage, const ArtifactId& id) const;
+  std::vector<size_t> missing(Stage stage) const;
+  bool contains(const ArtifactId& id) const { return store_->contains(id.kind, id.key); }
+  void remove(const StageJob& job) const;
+  // What `parse` makes of an artifact, or else `compute`, which also saves it, where the stage may run.
+  template <typename Parse, typename Compute>
+  auto load_or(Stage stage, const ArtifactId& id, uint32_t version, const std::string& what,
+               const Context& context, Parse parse, Compute compute) {
+    if (auto found = store_->load_as(id.kind, id.key, version, context, parse)) return std::move(*found);
+    expect_selected(stage, what);
+    return compute();
+  }
   void expect_selected(Stage stage, const std::string& what) const;
 
   MissingFiles missing_files() const;
@@ -117,9 +124,9 @@ class Experiment {
   bool runs_elsewhere() const { return plan_.config.engine.type != "local"; }
   void run_elsewhere(const std::vector<const TrainJob*>& jobs, bool calibrated);
   bool is_done(const TrainJob& job, bool calibrated) const;
+  std::vector<MixRow> mix(size_t fold);
   void train(const TrainJob& job, const Context& context);
   void train_again(const TrainJob& job, const Context& context);
-  void forget(const TrainJob& job, bool calibrated);
   TrainResult scores(const TrainJob& job, const Context& context);
   void calibrate(const TrainJob& job, const Context& context);
   std::vector<CalibratedModel> member_table(const TrainJob& job);

@@ -28,11 +28,11 @@ void Experiment::read_features(size_t fold, const Context& context) {
   drop_features();
   const Hash128& key = plan_.fold_keys[fold];
   std::optional<FoldFeatures> stored;
-  if (cached(kFeaturesKind, key, Stage::kData)) stored = load_features(key, *store_, context);
+  if (cached(Stage::kData, {kFeaturesKind, key})) stored = load_features(key, *store_, context);
   const bool parsed = !stored;
   if (parsed) stored = read_fold(plan_.config, fold, *store_, context);
   auto read = std::make_shared<FoldFeatures>(std::move(*stored));
-  if (!infos_.contains(fold) && cached(kFoldKind, key, Stage::kData))
+  if (!infos_.contains(fold) && cached(Stage::kData, {kFoldKind, key}))
     if (auto info = store_->load_as(kFoldKind, key, kFoldVersion, context, load_fold_info))
       infos_[fold] = std::move(*info);
   if (infos_.contains(fold) && !describes(infos_[fold], *read)) {
@@ -107,8 +107,8 @@ void Experiment::train(const TrainJob& job, const Context& context) {
 }
 
 bool Experiment::is_done(const TrainJob& job, bool calibrated) const {
-  return store_->contains(kScoresKind, job.key) &&
-         (!calibrated || store_->contains(kMembersKind, job.calibrate_key));
+  return contains(train_stage_job(plan_, job).artifacts[0]) &&
+         (!calibrated || contains(calibrate_stage_job(job).artifacts[0]));
 }
 
 void Experiment::run_job(size_t job, bool calibrated) {
@@ -119,28 +119,34 @@ void Experiment::run_job(size_t job, bool calibrated) {
   Context context(context_.threads(), plan_.job_seed(chosen));
   context.stop = context_.stop;
   context.on_log = context_.on_log;
-  if (!store_->contains(kScoresKind, chosen.key)) train(chosen, context);
+  if (!is_done(chosen, false)) train(chosen, context);
   if (!is_done(chosen, calibrated)) calibrate(chosen, context);
 }
 
 void Experiment::run_train() {
   const bool calibrated = runs_elsewhere() && selected(Stage::kCalibrate);
-  std::vector<const TrainJob*> missing;
-  for (const TrainJob& job : plan_.jobs)
-    if (!cached(kScoresKind, job.key, Stage::kTrain) ||
-        (calibrated && !cached(kMembersKind, job.calibrate_key, Stage::kCalibrate)))
-      missing.push_back(&job);
-  timed(Stage::kTrain, missing.size(), plan_.jobs.size() - missing.size(), [&] {
-    if (missing.empty()) return;
+  std::vector<size_t> numbers = missing(Stage::kTrain);
+  if (calibrated) {
+    std::vector<size_t> either;
+    std::ranges::set_union(numbers, missing(Stage::kCalibrate), std::back_inserter(either));
+    numbers = std::move(either);
+  }
+  std::vector<const TrainJob*> wanted;
+  for (const size_t number : numbers) wanted.push_back(&plan_.jobs[number]);
+  timed(Stage::kTrain, wanted.size(), plan_.jobs.size() - wanted.size(), [&] {
+    if (wanted.empty()) return;
     if (options_.force)
-      for (const TrainJob* job : missing) forget(*job, calibrated);
+      for (const TrainJob* job : wanted) {
+        if (calibrated) remove(calibrate_stage_job(*job));
+        remove(train_stage_job(plan_, *job));
+      }
     if (runs_elsewhere()) {
-      run_elsewhere(missing, calibrated);
+      run_elsewhere(wanted, calibrated);
       return;
     }
     for (size_t fold = 0; fold < plan_.fold_keys.size(); ++fold) {
       std::vector<const TrainJob*> jobs;
-      for (const TrainJob* job : missing)
+      for (const TrainJob* job : wanted)
         if (job->fold == fold) jobs.push_back(job);
       if (jobs.empty()) continue;
       for (const TrainJob* job : jobs) features(fold, plan_.learner(*job), context_);
@@ -152,16 +158,6 @@ void Experiment::run_train() {
     }
   });
   drop_features();
-}
-
-// Its scores, and the model and training state that they would be made from again; its members where these
-// are to be made by the same task.
-void Experiment::forget(const TrainJob& job, bool calibrated) {
-  std::error_code ignored;
-  if (calibrated) fs::remove(store_->path_of(kMembersKind, job.calibrate_key), ignored);
-  fs::remove(store_->path_of(kScoresKind, job.key), ignored);
-  fs::remove(store_->path_of(kModelKind, job.key), ignored);
-  fs::remove(store_->path_of(kTrainingKind, job.training_key), ignored);
 }
 
 TrainResult Experiment::scores(const TrainJob& job, const Context& context) {
@@ -195,26 +191,21 @@ void Experiment::calibrate(const TrainJob& job, const Context& context) {
 void Experiment::run_calibrate() {
   // By the tasks that trained, forced or not.
   const bool by_tasks = runs_elsewhere() && selected(Stage::kTrain);
-  std::vector<const TrainJob*> missing;
-  for (const TrainJob& job : plan_.jobs)
-    if (by_tasks ? !store_->contains(kMembersKind, job.calibrate_key)
-                 : !cached(kMembersKind, job.calibrate_key, Stage::kCalibrate))
-      missing.push_back(&job);
-  timed(Stage::kCalibrate, missing.size(), plan_.jobs.size() - missing.size(), [&] {
-    if (missing.empty()) return;
+  std::vector<const TrainJob*> wanted;
+  for (const size_t number : missing(Stage::kCalibrate))
+    if (!by_tasks || !contains(calibrate_stage_job(plan_.jobs[number]).artifacts[0])) wanted.push_back(&plan_.jobs[number]);
+  timed(Stage::kCalibrate, wanted.size(), plan_.jobs.size() - wanted.size(), [&] {
+    if (wanted.empty()) return;
     if (runs_elsewhere() && !by_tasks) {
-      for (const TrainJob* job : missing) {
-        if (!store_->contains(kScoresKind, job->key))
-          expect_selected(Stage::kTrain, "the model of " + job->name);
-        std::error_code ignored;
-        fs::remove(store_->path_of(kMembersKind, job->calibrate_key), ignored);
+      for (const TrainJob* job : wanted) {
+        if (!is_done(*job, false)) expect_selected(Stage::kTrain, "the model of " + job->name);
+        remove(calibrate_stage_job(*job));
       }
-      run_elsewhere(missing, true);
+      run_elsewhere(wanted, true);
       return;
     }
-    const bool wide = missing.size() < static_cast<size_t>(context_.threads());
-    for_each_job(missing, wide,
-                 [&](const TrainJob& job, const Context& context) { calibrate(job, context); });
+    const bool wide = wanted.size() < static_cast<size_t>(context_.threads());
+    for_each_job(wanted, wide, [&](const TrainJob& job, const Context& context) { calibrate(job, context); });
   });
 }
 
@@ -222,7 +213,7 @@ void Experiment::run_elsewhere(const std::vector<const TrainJob*>& jobs, bool ca
   for (size_t fold = 0; fold < plan_.fold_keys.size(); ++fold) {
     fold_info(fold);
     const bool trains = std::any_of(jobs.begin(), jobs.end(), [&](const TrainJob* job) {
-      return job->fold == fold && !store_->contains(kScoresKind, job->key);
+      return job->fold == fold && !is_done(*job, false);
     });
     if (trains && !store_->contains(kFeaturesKind, plan_.fold_keys[fold])) read_features(fold, context_);
   }

@@ -9,6 +9,7 @@
 
 #include "pipeline/stages/data_checks.h"
 #include "pipeline/stages/source_data.h"
+#include "pipeline/stages/stage.h"
 #include "tunemix/core/file.h"
 #include "tunemix/data/derived.h"
 #include "tunemix/data/letor_reader.h"
@@ -168,17 +169,14 @@ void hash_files(const Config& config, const std::vector<std::string>& files, Art
 Hash128 fold_key(const Config& config, size_t fold, ArtifactStore& store, MissingFiles missing) {
   Hasher hasher;
   hasher.text("data").number(kDataVersion);
-  hasher.number(static_cast<uint64_t>(config.data.labels))
-      .number(static_cast<uint64_t>(config.data.max_feature_id));
-  if (config.data.allow_new_features) hasher.text("new features");
+  hash_options(Stage::kData, config, hasher);
   if (!config.data.given.empty()) {
     const FoldFeatures& given = *config.data.given[fold];
     hasher.text("given");
     for (const auto* split : {&given.train, &given.valid, &given.test})
       hasher.number(split->fingerprint().high).number(split->fingerprint().low);
   } else if (config.data.folds.empty()) {
-    hasher.text(config.data.synthetic.preset).number(static_cast<uint64_t>(config.data.synthetic.queries));
-    hasher.number(config.seed).number(fold);
+    hasher.text("synthetic").number(config.seed).number(fold);
   } else {
     const FoldFiles& files = config.data.folds[fold];
     for (const auto* split : {&files.train, &files.valid, &files.test})

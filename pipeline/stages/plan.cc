@@ -25,10 +25,8 @@ Hash128 training_key(const Config& config, const Hash128& fold_key, const Hash12
   Hasher hasher;
   hasher.text("training").number(kTrainingVersion);
   add(hasher, fold_key);
-  hasher.text(to_string(spec.standardize)).text(fmt::format("{}", config.data.calibration_fraction));
-  for (const FeatureRange& range : config.data.features)
-    hasher.text("features").number(range.first).number(range.last);
-  hasher.number(config.seed).number(fold).number(static_cast<uint64_t>(bag));
+  hash_options(Stage::kTrain, config, hasher);
+  hasher.text(to_string(spec.standardize)).number(fold).number(static_cast<uint64_t>(bag));
   hasher.text(spec.learner->type).number(spec.learner->version);
   for (const auto& [key, value] : spec.identity()) hasher.text(key).text(value);
   if (spec.source != SourceUse::kNone) add(hasher, source_key);
@@ -57,10 +55,7 @@ Hash128 calibrate_key(const Config& config, const Hash128& train_key) {
   Hasher hasher;
   hasher.text("calibrate").number(kMembersVersion);
   add(hasher, train_key);
-  add(hasher, config.calibrate.cpc);
-  add(hasher, config.calibrate.regressors);
-  add(hasher, config.calibrate.targets);
-  for (const double grade : config.data.grades) hasher.text(fmt::format("{}", grade));
+  hash_options(Stage::kCalibrate, config, hasher);
   return hasher.digest();
 }
 
@@ -113,35 +108,65 @@ Plan make_plan(Config config, ArtifactStore& store, MissingFiles missing) {
         add(mix, job.calibrate_key);
         plan.jobs.push_back(std::move(job));
       }
-    for (const auto& [key, value] : c.values)
-      if (key.starts_with("mix.")) mix.text(key).text(value);
+    hash_options(Stage::kMix, c, mix);
     plan.mix_keys.push_back(mix.digest());
   }
   Hasher evaluation;
   evaluation.text("evaluate").number(kEvaluationVersion);
   for (const Hash128& key : plan.mix_keys) add(evaluation, key);
-  add(evaluation, c.evaluate.tools);
-  evaluation.text(c.evaluate.err_max);
+  hash_options(Stage::kEvaluate, c, evaluation);
   plan.evaluation_key = evaluation.digest();
   store.save_file_hashes();
   return plan;
 }
 
+StageJob train_stage_job(const Plan& plan, const TrainJob& job) {
+  StageJob result = {job.name, {{kScoresKind, job.key}, {kModelKind, job.key}}};
+  if (plan.learner(job).learner->resumable) result.artifacts.push_back({kTrainingKind, job.training_key});
+  return result;
+}
+
+StageJob calibrate_stage_job(const TrainJob& job) {
+  StageJob result = {job.name, {}};
+  for (const char* kind : {kMembersKind, kMemberValidKind, kMemberTestKind})
+    result.artifacts.push_back({kind, job.calibrate_key});
+  return result;
+}
+
+std::vector<StageJob> stage_jobs(const Plan& plan, Stage stage) {
+  std::vector<StageJob> result;
+  const auto add_folds = [&](const char* kind, const std::vector<Hash128>& keys) {
+    for (size_t fold = 0; fold < keys.size(); ++fold)
+      result.push_back({fmt::format("fold {}", fold + 1), {{kind, keys[fold]}}});
+  };
+  switch (stage) {
+    case Stage::kData:
+      add_folds(kFoldKind, plan.fold_keys);
+      break;
+    case Stage::kTrain:
+      for (const TrainJob& job : plan.jobs) result.push_back(train_stage_job(plan, job));
+      break;
+    case Stage::kCalibrate:
+      for (const TrainJob& job : plan.jobs) result.push_back(calibrate_stage_job(job));
+      break;
+    case Stage::kMix:
+      add_folds(kMixKind, plan.mix_keys);
+      break;
+    case Stage::kEvaluate:
+      result.push_back({"evaluation", {{kEvaluationKind, plan.evaluation_key}}});
+      break;
+    case Stage::kReport:
+      break;
+  }
+  return result;
+}
+
 std::vector<std::string> plan_artifacts(const Plan& plan, const ArtifactStore& store) {
   std::vector<std::string> result;
-  const auto add_file = [&](const char* kind, const Hash128& key) {
-    result.push_back(store.path_of(kind, key).lexically_relative(store.root()).string());
-  };
-  for (const Hash128& key : plan.fold_keys) add_file(kFoldKind, key);
-  for (const TrainJob& job : plan.jobs) {
-    if (plan.learner(job).learner->resumable) add_file(kTrainingKind, job.training_key);
-    add_file(kModelKind, job.key);
-    add_file(kScoresKind, job.key);
-    for (const char* kind : {kMembersKind, kMemberValidKind, kMemberTestKind})
-      add_file(kind, job.calibrate_key);
-  }
-  for (const Hash128& key : plan.mix_keys) add_file(kMixKind, key);
-  add_file(kEvaluationKind, plan.evaluation_key);
+  for (size_t stage = 0; stage < kStages; ++stage)
+    for (const StageJob& job : stage_jobs(plan, static_cast<Stage>(stage)))
+      for (const ArtifactId& id : job.artifacts)
+        result.push_back(store.path_of(id.kind, id.key).lexically_relative(store.root()).string());
   return result;
 }
 

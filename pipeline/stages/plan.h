@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "pipeline/config/config.h"
+#include "pipeline/stages/stage.h"
 #include "pipeline/store/store.h"
 
 namespace tunemix {
@@ -53,6 +54,24 @@ struct Plan {
 
 // Reads no features: files are known by their hashes.
 Plan make_plan(Config config, ArtifactStore& store, MissingFiles missing = MissingFiles::kRefuse);
+
+struct ArtifactId {
+  const char* kind = nullptr;
+  Hash128 key;
+};
+
+// A part of a stage that runs by itself, and what it leaves in the store. It is done when the first artifact
+// is there, which is saved last.
+struct StageJob {
+  std::string name;
+  std::vector<ArtifactId> artifacts;
+};
+
+// In the order of Plan::jobs for the stages that train and calibrate, by fold for others; none for the
+// report.
+std::vector<StageJob> stage_jobs(const Plan& plan, Stage stage);
+StageJob train_stage_job(const Plan& plan, const TrainJob& job);
+StageJob calibrate_stage_job(const TrainJob& job);
 
 // Paths, relative to the store, of everything that a finished run of the plan needs.
 std::vector<std::string> plan_artifacts(const Plan& plan, const ArtifactStore& store);
