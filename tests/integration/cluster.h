@@ -1,4 +1,4 @@
-// A real Slurm of one node for tests: munged, slurmctld and slurmd on loopback with everything below one
+// A real Slurm of two nodes for tests: munged, slurmctld and two slurmd on loopback with everything below one
 // folder, started by hand and stopped again.
 #pragma once
 
@@ -51,20 +51,16 @@ class Cluster {
                      "--seed-file=" + f + "/munged.seed"});
     if (!eventually([&] { return fs::exists(socket()); })) return;
     start("slurmctld", {"-D", "-L", f + "/slurmctld.log"});
-    start("slurmd", {"-D", "-L", f + "/slurmd.log"});
-    up_ = eventually([&] { return ask("sinfo --noheader --format=%T") == "idle\n"; });
+    for (const char* node : {"node1", "node2"})
+      nodes_[node] = start("slurmd", {"-D", "-N", node, "-L", f + "/slurmd-" + node + ".log"}, node);
+    up_ = eventually([&] { return ask("sinfo --noheader --format='%D %T'") == "2 idle\n"; });
   }
   ~Cluster() {
     if (up_) {
       ask("scancel --user=root");
       eventually([&] { return ask("squeue --noheader").empty(); });
     }
-    for (auto pid = pids_.rbegin(); pid != pids_.rend(); ++pid) {
-      ::kill(*pid, SIGTERM);
-      if (eventually([&] { return ::waitpid(*pid, nullptr, WNOHANG) != 0; })) continue;
-      ::kill(*pid, SIGKILL);
-      ::waitpid(*pid, nullptr, 0);
-    }
+    for (auto pid = pids_.rbegin(); pid != pids_.rend(); ++pid) stop(*pid, SIGTERM);
     ::unsetenv("SLURM_CONF");
   }
   Cluster(const Cluster&) = delete;
@@ -72,8 +68,23 @@ class Cluster {
 
   bool up() const { return up_; }
   std::string logs() const {
-    return slurp(folder_ / "munged.out") + slurp(folder_ / "slurmctld.out") + slurp(folder_ / "slurmd.out") +
-           slurp(folder_ / "slurmctld.log") + slurp(folder_ / "slurmd.log");
+    std::string all;
+    for (const char* name : {"munged.out", "slurmctld.out", "slurmd-node1.out", "slurmd-node2.out",
+                             "slurmctld.log", "slurmd-node1.log", "slurmd-node2.log"})
+      all += slurp(folder_ / name);
+    return all;
+  }
+  // A node loses its power: its daemon and what that runs die at once, and the scheduler finds out by itself.
+  void kill_node(const std::string& node) {
+    stop(nodes_.at(node), SIGKILL);
+    std::istringstream jobs(ask("squeue --noheader --nodelist=" + node + " --format=%A"));
+    for (std::string job; jobs >> job;) {
+      ask("pkill -KILL --full 'slurmstepd: .*" + job + "\\.'");
+      for (const auto& process : fs::directory_iterator("/proc"))
+        if (slurp(process.path() / "environ").find("SLURM_JOB_ID=" + job + '\0') != std::string::npos)
+          ::kill(std::stoi(process.path().filename()), SIGKILL);
+    }
+    std::erase(pids_, nodes_.at(node));
   }
   static std::string ask(const std::string& command) {
     FILE* pipe = ::popen((command + " 2>/dev/null").c_str(), "r");
@@ -108,22 +119,23 @@ class Cluster {
     const std::string f = folder_.string();
     return fmt::format(
         "ClusterName=test\nSlurmctldHost={0}(127.0.0.1)\nSlurmUser=root\nSlurmdUser=root\n"
-        "AuthType=auth/munge\nAuthInfo=socket={1}\nSlurmctldPort={2}\nSlurmdPort={3}\n"
-        "StateSaveLocation={4}/state\nSlurmdSpoolDir={4}/spool\n"
-        "SlurmctldPidFile={4}/slurmctld.pid\nSlurmdPidFile={4}/slurmd.pid\n"
+        "AuthType=auth/munge\nAuthInfo=socket={1}\nSlurmctldPort={2}\n"
+        "StateSaveLocation={4}/state\nSlurmdSpoolDir={4}/spool/%n\n"
+        "SlurmctldPidFile={4}/slurmctld.pid\nSlurmdPidFile={4}/slurmd-%n.pid\nSlurmdTimeout=5\n"
         "ProctrackType=proctrack/linuxproc\nTaskPlugin=task/none\nSwitchType=switch/none\nMpiDefault=none\n"
         "ReturnToService=2\nSelectType=select/cons_tres\nSelectTypeParameters=CR_CPU\n"
         "JobAcctGatherType=jobacct_gather/none\nAccountingStorageType=accounting_storage/none\n"
         "SchedulerType=sched/builtin\n"
         "SchedulerParameters=sched_interval=1,sched_min_interval=0,batch_sched_delay=0\n"
         "PriorityType=priority/basic\n{6}KillWait=2\nCompleteWait=0\n"
-        "NodeName={0} NodeAddr=127.0.0.1 CPUs={5} RealMemory=500 Features=fast State=UNKNOWN\n"
+        "NodeName=DEFAULT CPUs=1 RealMemory=500 Features=fast State=UNKNOWN\n"
+        "NodeName=node1 NodeHostname={0} NodeAddr=127.0.0.1 Port={3}\n"
+        "NodeName=node2 NodeHostname={0} NodeAddr=127.0.0.1 Port={5}\n"
         "PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP\n",
-        name, socket(), free_port(), free_port(), f, std::max(2U, std::thread::hardware_concurrency()),
-        limits);
+        name, socket(), free_port(), free_port(), f, free_port(), limits);
   }
-  void start(const std::string& program, std::vector<std::string> arguments) {
-    const std::string out = (folder_ / (program + ".out")).string();
+  pid_t start(const std::string& program, std::vector<std::string> arguments, const std::string& node = "") {
+    const std::string out = (folder_ / (program + (node.empty() ? "" : "-" + node) + ".out")).string();
     const pid_t pid = ::fork();
     if (pid == 0) {
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // no daemon outlives a test that crashes
@@ -140,10 +152,19 @@ class Cluster {
       ::_exit(99);
     }
     pids_.push_back(pid);
+    return pid;
+  }
+
+  static void stop(pid_t pid, int signal) {
+    ::kill(pid, signal);
+    if (eventually([&] { return ::waitpid(pid, nullptr, WNOHANG) != 0; })) return;
+    ::kill(pid, SIGKILL);
+    ::waitpid(pid, nullptr, 0);
   }
 
   fs::path folder_;
   std::vector<pid_t> pids_;
+  std::map<std::string, pid_t> nodes_;
   bool up_ = false;
 };
 

@@ -90,6 +90,18 @@ TEST_F(SlurmTest, GivesTheBytesOfALocalRunAndSubmitsFailedTasksAgain) {
   expect_local_bytes();
 }
 
+TEST_F(SlurmTest, ANodeDiesWithItsTask) {
+  Process run = at_.start(run_ + "'engine.slurm.setup=test $SLURMD_NODENAME = node1 || sleep 100'");
+  const auto on_node2 = [] { return !Cluster::ask("squeue --noheader --nodelist=node2 --states=R").empty(); };
+  ASSERT_TRUE(eventually(on_node2)) << cluster_->logs();
+  cluster_->kill_node("node2");
+  const Result result = run.wait();
+  EXPECT_EQ(result.code, 0) << result.err << cluster_->logs();
+  EXPECT_THAT(Cluster::ask("sinfo --noheader --Node --nodes=node2 --format=%T"), HasSubstr("down"));
+  EXPECT_TRUE(Cluster::tasks().empty());
+  expect_local_bytes();
+}
+
 TEST_F(SlurmTest, SaysWhatFailedAndCancelsWhenItEnds) {
   // A task that fails for good is told by its job, with what happened and the end of its log.
   Result result =
