@@ -258,8 +258,8 @@ void YamlDocument::fail(const YAML::Node& node, const std::string& path, const s
   throw_input("{}: {}{}{}", place(node, path), path, path.empty() ? "" : ": ", what);
 }
 
-YamlSection::YamlSection(const YamlDocument& document, YAML::Node node, std::string path)
-    : document_(document), node_(std::move(node)), path_(std::move(path)) {
+YamlSection::YamlSection(const YamlDocument& document, const YAML::Node& node, std::string path)
+    : document_(document), node_(node), path_(std::move(path)) {
   if (node_.IsDefined() && !node_.IsNull() && !node_.IsMap())
     document_.fail(node_, path_, "expected 'key: value' lines below it");
 }

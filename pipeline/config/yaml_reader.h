@@ -56,7 +56,7 @@ class YamlDocument {
 // One map of the document: reads known keys, refuses unknown ones.
 class YamlSection {
  public:
-  YamlSection(const YamlDocument& document, YAML::Node node, std::string path);
+  YamlSection(const YamlDocument& document, const YAML::Node& node, std::string path);
 
   // Throws unless every key is one of `known`.
   void expect_keys(const std::vector<std::string>& known) const;

@@ -62,11 +62,7 @@ class Launch {
  public:
   Launch(const WorkOrder& order, const CommandConfig& command, std::vector<Task> tasks, JobLedger& ledger,
          const Context& context)
-      : order_(order),
-        command_(command),
-        ledger_(ledger),
-        context_(context),
-        logs_(fs::absolute(order.directory) / "logs") {
+      : command_(command), ledger_(ledger), context_(context), logs_(fs::absolute(order.directory) / "logs") {
     TaskManifest manifest = order.manifest;
     manifest.tasks = std::move(tasks);
     stored_ = write_manifest(order.directory, std::move(manifest));
@@ -150,7 +146,6 @@ class Launch {
     return {"", "failed", *code, *code > 128 ? *code - 128 : 0, log};
   }
 
-  const WorkOrder& order_;
   const CommandConfig& command_;
   JobLedger& ledger_;
   const Context& context_;

@@ -74,7 +74,7 @@ ProgramFile this_program() {
 }
 
 fs::path keep_config(const fs::path& directory, const std::string& text) {
-  const fs::path file = fs::absolute(directory) / kTasks / config_name(text);
+  fs::path file = fs::absolute(directory) / kTasks / config_name(text);
   make_folder(file.parent_path());
   if (!fs::exists(file)) write_file_atomically(file, text);
   return file;

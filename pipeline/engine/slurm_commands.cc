@@ -200,7 +200,7 @@ std::string sbatch(const SlurmSubmission& submission) {
   const CommandResult result =
       slurm(fmt::format("sbatch --parsable --array=0-{}{} --job-name={} --output={} {}", submission.tasks - 1,
                         throttle, submission.name, quoted(log), quoted(submission.script.string())));
-  const std::string id = split(split(result.output, '\n').back(), ';').front();
+  std::string id = split(split(result.output, '\n').back(), ';').front();
   if (result.code == 127) throw_run("sbatch is not found; expected Slurm's commands on the PATH");
   if (result.code != 0 || !number_of(id)) throw_run("sbatch refused the jobs: {}", result.output);
   return id;

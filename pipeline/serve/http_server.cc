@@ -11,7 +11,7 @@ namespace {
 
 void send(httplib::Response& response, const Reply& reply) {
   response.status = reply.status;
-  response.set_content(reply.body, reply.type.c_str());
+  response.set_content(reply.body, reply.type);
 }
 
 // Reads all of a body, so that the connection can go on, and keeps no more than the limit.
@@ -74,7 +74,7 @@ void add_routes(httplib::Server& server, Service& service) {
   });
   server.set_error_handler(
       [](const httplib::Request& request, httplib::Response& response) { explain(request, response); });
-  server.set_exception_handler([](const httplib::Request&, httplib::Response& response, std::exception_ptr) {
+  server.set_exception_handler([](const httplib::Request&, httplib::Response& response, const std::exception_ptr&) {
     send(response, error_reply(500, "the request could not be answered"));
   });
 }
