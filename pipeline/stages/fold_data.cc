@@ -175,6 +175,9 @@ Hash128 fold_key(const Config& config, size_t fold, ArtifactStore& store, Missin
     hasher.text("given");
     for (const auto* split : {&given.train, &given.valid, &given.test})
       hasher.number(split->fingerprint().high).number(split->fingerprint().low);
+    // No part of a fingerprint, but of what is kept: the same data under other names is known apart.
+    const FeatureNames& names = given.train.feature_names();
+    for (size_t j = 0; j < names.size(); ++j) hasher.text(names[j]);
   } else if (config.data.folds.empty()) {
     hasher.text("synthetic").number(config.seed).number(fold);
   } else {

@@ -175,6 +175,21 @@ FloatBuffer copy_sparse(const py::array& indptr, const py::array& indices, const
   return to;
 }
 
+FeatureNames names_of(const Documents& documents) {
+  FeatureNames names;
+  try {
+    for (size_t j = 0; j < documents.feature_names.size(); ++j) names.set(j, documents.feature_names[j]);
+  } catch (const InputError& error) {
+    throw_input("X: {}; rename its columns", error.what());
+  }
+  return names;
+}
+
+// With its weights, and with names for its features.
+Dataset complete(Dataset data, Documents& documents) {
+  return std::move(data).weighted(std::move(documents.weights)).named(names_of(documents));
+}
+
 Dataset build(FloatBuffer features, size_t columns, Documents documents, Session& session) {
   std::optional<Dataset> result;
   std::vector<int32_t> labels = labels_of(documents);
@@ -182,7 +197,7 @@ Dataset build(FloatBuffer features, size_t columns, Documents documents, Session
     result.emplace(std::move(features), columns, std::move(labels), queries_of(documents), NameTable(),
                    std::move(documents.order), &session.context().pool());
   });
-  return std::move(*result);
+  return complete(std::move(*result), documents);
 }
 
 }  // namespace
@@ -213,7 +228,7 @@ Dataset dense_dataset(const py::array& features, Documents documents, int thread
     result.emplace(values, owner, columns, std::move(labels), queries_of(documents), NameTable(),
                    std::vector<uint32_t>(), &session.context().pool());
   });
-  return std::move(*result);
+  return complete(std::move(*result), documents);
 }
 
 Dataset sparse_dataset(const py::array& indptr, const py::array& indices, const py::array& values,

@@ -13,13 +13,15 @@
 
 namespace tunemix::python {
 
-// The documents' labels and queries. `order`: the row of each document where rows of a query are not
-// adjacent; empty where they are.
+// What data has besides its features. `order`: the row of each document where rows of a query are not
+// adjacent; empty where they are. `weights` may be empty (all count 1), and so may `feature_names`.
 struct Documents {
   py::array_t<int32_t, py::array::c_style> labels;
   std::vector<size_t> offsets;
   std::vector<std::string> ids;
   std::vector<uint32_t> order;
+  std::vector<float> weights;
+  std::vector<std::string> feature_names;
 };
 
 // features: documents x features of 32- or 64-bit floats with any strides.

@@ -135,6 +135,11 @@ py::dict describe_bundle(const BundleFile& file) {
   result["key"] = info.key;
   result["features"] = info.features;
   result["labels"] = info.labels;
+  py::list names;
+  for (size_t j = 0; j < info.features && !info.feature_names.empty(); ++j)
+    names.append(info.feature_names[j].empty() ? py::object(py::none())
+                                               : py::object(py::str(std::string(info.feature_names[j]))));
+  result["feature_names"] = names;
   result["members"] = file.bundle->mixture().members().size();
   result["models"] = file.bundle->models().size();
   result["external_scores"] = file.bundle->external_scores();
@@ -232,11 +237,18 @@ PYBIND11_MODULE(_core, m) {
 
   py::class_<Documents>(m, "Documents")
       .def(py::init([](py::array_t<int32_t, py::array::c_style> labels, std::vector<size_t> offsets,
-                       std::vector<std::string> ids, const py::array_t<uint32_t, py::array::c_style>& order) {
-             return Documents{std::move(labels), std::move(offsets), std::move(ids),
-                              std::vector<uint32_t>(order.data(), order.data() + order.size())};
+                       std::vector<std::string> ids, const py::array_t<uint32_t, py::array::c_style>& order,
+                       const py::array_t<float, py::array::c_style>& weights,
+                       std::vector<std::string> feature_names) {
+             return Documents{std::move(labels),
+                              std::move(offsets),
+                              std::move(ids),
+                              std::vector<uint32_t>(order.data(), order.data() + order.size()),
+                              std::vector<float>(weights.data(), weights.data() + weights.size()),
+                              std::move(feature_names)};
            }),
-           py::arg("labels"), py::arg("offsets"), py::arg("ids"), py::arg("order"));
+           py::arg("labels"), py::arg("offsets"), py::arg("ids"), py::arg("order"), py::arg("weights"),
+           py::arg("feature_names"));
   py::class_<Dataset>(m, "Dataset")
       .def_property_readonly("documents", &Dataset::documents)
       .def_property_readonly("features", &Dataset::features)

@@ -35,6 +35,21 @@ def write_letor(path, X, y, qid):
             file.write(f"{label} qid:{query} {values}\n")
 
 
+def make_weights(y, seed=0):
+    """Weights of documents: of all sizes, some 0, as 32-bit floats."""
+    random = np.random.default_rng(seed + 100)
+    weights = random.gamma(1.0, size=len(y)).astype(np.float32) * (1 + y)
+    weights[random.random(len(y)) < 0.1] = 0
+    return weights.astype(np.float32)
+
+
+def write_weights(path, weights):
+    """FILE.weight beside the data file."""
+    path = f"{path}.weight"
+    with open(path, "w") as file:
+        file.writelines(f"{np.format_float_scientific(weight)}\n" for weight in weights)
+
+
 def tunemix(*arguments, check=True):
     done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True)
     if check and done.returncode != 0:

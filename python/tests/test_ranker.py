@@ -11,7 +11,7 @@ import sklearn.base
 import sklearn.model_selection
 
 import tunemix
-from support import LEARNERS, make_data, tunemix as program, write_letor
+from support import LEARNERS, make_data, make_weights, tunemix as program, write_letor, write_weights
 
 X, y, qid = make_data()
 X_new, y_new, qid_new = make_data(seed=1)
@@ -46,11 +46,40 @@ def test_it_is_the_programs_ensemble(ranker, tmp_path):
     fold = {"train": "train", "valid": {"from": "train", "share": 0.2, "seed": 1}, "test": "new"}
     config = {"name": "same", "data": {"root": str(tmp_path), "folds": [fold]}, "learners": LEARNERS}
     (tmp_path / "config.yaml").write_text(json.dumps(config))
-    program("run", tmp_path / "config.yaml", "--runs", tmp_path / "runs")
-    bundle = tmp_path / "runs/same/bundle-fold1.tmx"
-    program("predict", "--bundle", bundle, "--data", tmp_path / "new", "--out", tmp_path / "scores")
-    expected = np.array((tmp_path / "scores").read_text().split(), dtype=np.float32)
-    assert (ranker.predict(X_new, qid_new) == expected).all()
+
+    def by_program():
+        program("run", tmp_path / "config.yaml", "--runs", tmp_path / "runs")
+        bundle = tmp_path / "runs/same/bundle-fold1.tmx"
+        program("predict", "--bundle", bundle, "--data", tmp_path / "new", "--out", tmp_path / "scores")
+        return np.array((tmp_path / "scores").read_text().split(), dtype=np.float32)
+
+    assert (ranker.predict(X_new, qid_new) == by_program()).all()
+    weights = make_weights(y)
+    write_weights(tmp_path / "train", weights)
+    weighted = tunemix.Ranker(LEARNERS).fit(X, y, qid=qid, sample_weight=weights)
+    assert not same(weighted, ranker)
+    assert (weighted.predict(X_new, qid_new) == by_program()).all()
+
+
+def test_weights(ranker):
+    weights = make_weights(y)
+    weighted = tunemix.Ranker(LEARNERS).fit(X, y, qid=qid, sample_weight=weights)
+    # In any container, and with rows in any order.
+    assert same(weighted, tunemix.Ranker(LEARNERS).fit(X, y, qid=qid, sample_weight=pandas.Series(weights.astype(float))))
+    assert same(ranker, tunemix.Ranker(LEARNERS).fit(X, y, qid=qid, sample_weight=np.ones(len(y), dtype=int)))
+    by_turns = np.argsort(np.tile(np.arange(12), 40), kind="stable")
+    mixed = tunemix.Ranker(LEARNERS).fit(X[by_turns], y[by_turns], qid=qid[by_turns], sample_weight=weights[by_turns])
+    assert same(weighted, mixed)
+
+
+def test_weights_of_the_eval_set():
+    weights = make_weights(y_new, seed=1)
+    data = dict(qid=qid, eval_set=(X_new, y_new), eval_qid=qid_new)
+    plain = tunemix.Ranker(LEARNERS).fit(X, y, **data)
+    weighted = tunemix.Ranker(LEARNERS).fit(X, y, **data, eval_sample_weight=weights)
+    assert weighted.validation_["ndcg@10"] != plain.validation_["ndcg@10"]
+    pair = dict(qid=qid, eval_set=[(X_new, y_new)], eval_qid=[qid_new], eval_sample_weight=[weights])
+    assert tunemix.Ranker(LEARNERS).fit(X, y, **pair).validation_ == weighted.validation_
 
 
 def test_validation(ranker):
@@ -116,10 +145,46 @@ def test_frames_keep_their_names():
     fitted = tunemix.Ranker(LEARNERS[:1]).fit(frame, pandas.Series(y), qid=pandas.Series(qid))
     assert list(fitted.feature_names_in_) == list(frame.columns)
     assert (fitted.predict(frame, qid) == fitted.predict(X, qid)).all()
-    with pytest.raises(tunemix.InputError, match="in another order, or more; expected bm25, title"):
-        fitted.predict(frame[frame.columns[::-1]], qid)
-    with pytest.raises(tunemix.InputError, match="it lacks title"):
-        fitted.predict(frame.rename(columns={"title": "Title"}), qid)
+    assert fitted.bundle_.info["feature_names"] == list(frame.columns)
+    # They go with the bundle: to other processes, and into what the program says of it.
+    for known in (fitted, pickle.loads(pickle.dumps(fitted)).bundle_):
+        for other, sentence in [
+            (frame[frame.columns[::-1]], "column 1 of X is 'rank'; expected 'bm25', as the data that the ensemble"),
+            (frame.rename(columns={"title": "Title"}), "column 2 of X is 'Title'; expected 'title'"),
+            (frame.drop(columns="clicks"), "column 3 of X is 'age'; expected 'clicks'"),
+            (frame.drop(columns="rank"), "X has no column 6; expected 'rank'"),
+            (frame.assign(more=1.0), "X has a column 7, 'more'; the data that the ensemble was trained on has 6"),
+        ]:
+            with pytest.raises(tunemix.InputError, match=sentence):
+                known.predict(other, qid)
+    # Without words for names, columns go by their place.
+    assert (fitted.predict(pandas.DataFrame(X), qid) == fitted.predict(X, qid)).all()
+    assert tunemix.Ranker(LEARNERS[2:]).fit(X, y, qid=qid).bundle_.info["feature_names"] == []
+    with pytest.raises(tunemix.InputError, match="X: features 1 and 2 are both called 'bm25'.*; rename its columns"):
+        fitted.fit(frame.rename(columns={"title": "bm25"}), y, qid=qid)
+    with pytest.raises(tunemix.InputError, match="column 1 of eval X is 'rank'; expected 'bm25', as X has it"):
+        fitted.fit(frame, y, qid=qid, eval_set=(frame[frame.columns[::-1]], y), eval_qid=qid)
+
+
+def test_the_program_shows_the_names_of_a_frame(tmp_path):
+    frame = pandas.DataFrame(X, columns=["bm25", "title", "clicks", "age", "length", "rank"])
+    quick = tunemix.Ranker(
+        LEARNERS[1:2],
+        calibrate={"rbc": {"regressors": ["linear"], "targets": ["raw"]}},
+        mix={"normalize": "none"},
+        runs=tmp_path / "runs",
+    )
+    # Other names for the same data find nothing of the first in the cache.
+    quick.fit(frame.rename(columns={"title": "headline"}), y, qid=qid)
+    assert quick.bundle_.info["feature_names"][1] == "headline"
+    quick.fit(frame, y, qid=qid).save(tmp_path / "ranker.tmx")
+    told = json.loads(program("inspect", tmp_path / "ranker.tmx", "--json").stdout)
+    assert told["feature_names"] == list(frame.columns)
+    write_letor(tmp_path / "new", X_new, y_new, qid_new)
+    important = program("importance", "--bundle", tmp_path / "ranker.tmx", "--data", tmp_path / "new").stdout
+    assert "headline" not in important and "title" in important
+    exported = program("export-model", tmp_path / "ranker.tmx", "--format", "xgboost").stdout
+    assert json.loads(exported)["learner"]["feature_names"] == list(frame.columns)
 
 
 def test_one_query_without_qid(ranker):
@@ -146,6 +211,17 @@ def test_rows_that_are_not_adjacent(ranker):
         (lambda r: r.set_params(threads=-1).fit(X, y, qid=qid), "threads is -1"),
         (lambda r: r.set_params(learners=[{"type": "nothing"}]).fit(X, y, qid=qid), "learners.0.type"),
         (lambda r: r.fit(X, y, qid=qid, eval_set=(X[:, :2], y), eval_qid=qid), "2 features"),
+        (lambda r: r.fit(X, y, qid=qid, sample_weight=y[:5]), r"sample_weight has shape \(5,\); expected 480 weights"),
+        (lambda r: r.fit(X, y, qid=qid, sample_weight=y - 0.5), r"sample_weight\[\d+\] is -0.5; expected a number from 0"),
+        (lambda r: r.fit(X, y, qid=qid, sample_weight=np.where(X[:, 0] > 2, np.nan, 1)), "is nan; expected a number"),
+        (lambda r: r.fit(X, y, qid=qid, sample_weight=np.full(480, np.inf)), r"sample_weight\[0\] is inf"),
+        (lambda r: r.fit(X, y, qid=qid, sample_weight=np.zeros(480)), "sample_weight is 0 for every row"),
+        (lambda r: r.fit(X, y, qid=qid, sample_weight=y.astype(str)), "sample_weight has type <U"),
+        (lambda r: r.fit(X, y, qid=qid, eval_sample_weight=y), "eval_sample_weight is given without an eval_set"),
+        (
+            lambda r: r.fit(X, y, qid=qid, eval_set=(X_new, y_new), eval_qid=qid_new, eval_sample_weight=[1]),
+            r"eval sample_weight has shape \(1,\)",
+        ),
     ],
 )
 def test_what_is_refused(call, sentence):

@@ -9,10 +9,11 @@ import threading
 import time
 
 import numpy as np
+import pandas
 import pytest
 
 import tunemix
-from support import LEARNERS, make_data, tunemix as program, write_letor
+from support import LEARNERS, make_data, make_weights, tunemix as program, write_letor, write_weights
 
 SPLITS = {name: make_data(seed=seed) for seed, name in enumerate(("train", "valid", "test"), 1)}
 CONFIG = {"name": "both", "seed": 7, "learners": LEARNERS, "mix": {"c": {"to": 40}}, "evaluate": {"tools": ["yahoo", "trec"]}}
@@ -71,6 +72,33 @@ def test_bundles_score_as_the_program_does(by_program, in_memory):
     # A bundle of the other's data, read by the program.
     program("predict", "--bundle", in_memory.bundle_path(), "--data", by_program / "test", "--out", by_program / "back.scores")
     assert (by_program / "back.scores").read_bytes() == (by_program / "new.scores").read_bytes()
+
+
+def test_names_of_columns(tmp_path):
+    columns = [f"feature {j}" for j in range(6)]
+    frames = {name: (pandas.DataFrame(X, columns=columns), *rest) for name, (X, *rest) in SPLITS.items()}
+    run = tunemix.run({**CONFIG, "learners": LEARNERS[2:]}, frames, runs=tmp_path)
+    assert run.bundle().info["feature_names"] == columns
+    assert columns[0] in open(f"{run.directory}/report.html").read()
+    frames["test"] = (frames["test"][0][columns[::-1]], *frames["test"][1:])
+    with pytest.raises(tunemix.InputError, match="column 1 of test X is 'feature 5'; expected 'feature 0', as train X has it"):
+        tunemix.run(CONFIG, frames, runs=tmp_path)
+
+
+def test_weights_give_the_programs_bytes(in_memory, tmp_path):
+    weighted = {name: (*split, make_weights(split[1], seed)) for seed, (name, split) in enumerate(SPLITS.items())}
+    for name, (X, y, qid, weights) in weighted.items():
+        write_letor(tmp_path / name, X, y, qid)
+        write_weights(tmp_path / name, weights)
+    data = {"root": str(tmp_path), "folds": [{name: name for name in SPLITS}]}
+    (tmp_path / "config.yaml").write_text(json.dumps({**CONFIG, "data": data}))
+    program("run", tmp_path / "config.yaml", "--runs", tmp_path / "runs")
+    run = tunemix.run(CONFIG, weighted, runs=tmp_path / "memory", report=False)
+    assert rows(run.results) == rows(json.loads((tmp_path / "runs/both/results.json").read_text()))
+    assert rows(run.results) != rows(in_memory.results) and (run.scores() != in_memory.scores()).any()
+    for name, bundle in (("files", tmp_path / "runs/both/bundle-fold1.tmx"), ("memory", run.bundle_path())):
+        program("predict", "--bundle", bundle, "--data", tmp_path / "test", "--out", tmp_path / f"{name}.scores")
+    assert (tmp_path / "files.scores").read_bytes() == (tmp_path / "memory.scores").read_bytes()
 
 
 def test_rows_come_back_in_their_order(in_memory):
@@ -187,6 +215,7 @@ def test_two_runs_at_once(tmp_path, in_memory):
         (CONFIG, None, "data: is missing"),
         (CONFIG, {"train": SPLITS["train"]}, "expected a dict of train, valid and test"),
         (CONFIG, {**SPLITS, "test": SPLITS["test"][:2]}, r"data\['test'\] has 2 parts; expected \(X, y, qid\)"),
+        (CONFIG, {**SPLITS, "valid": (*SPLITS["valid"], [1, -1])}, r"valid sample_weight has shape \(2,\); expected 480 weights"),
         (CONFIG, {**SPLITS, "test": SPLITS["train"]}, "all 40 test queries are in the training data too"),
         (CONFIG, {**SPLITS, "valid": (SPLITS["valid"][0][:, :3], *SPLITS["valid"][1:])}, "has 3 features and the training data has 6"),
         ({**CONFIG, "seed": float("nan")}, SPLITS, "config: "),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Optional
 
 import numpy as np
@@ -10,6 +11,7 @@ from . import _core
 from ._core import InputError
 
 MOST_LABEL = 31
+MOST_WEIGHT = 1e9
 
 
 def group_rows(qid: Any, rows: int, name: str = "qid") -> tuple[list[int], list[str], np.ndarray]:
@@ -70,6 +72,25 @@ def labels_of(y: Any, rows: int, name: str = "y") -> np.ndarray:
     return values.astype(np.int32)
 
 
+def weights_of(weights: Any, rows: int, name: str = "sample_weight") -> np.ndarray:
+    """How much each document counts, as FILE.weight says it; None: 1 each, told by no values."""
+    if weights is None:
+        return np.empty(0, dtype=np.float32)
+    values = np.asarray(weights)
+    if values.ndim != 1 or len(values) != rows:
+        raise InputError(f"{name} has shape {values.shape}; expected {rows} weights, one for each row of X")
+    if values.dtype.kind not in "iubf":
+        raise InputError(f"{name} has type {values.dtype}; expected numbers from 0 to 1e9")
+    bad = ~((values >= 0) & (values <= MOST_WEIGHT))
+    if bad.any():
+        at = int(np.argmax(bad))
+        raise InputError(f"{name}[{at}] is {values[at]}; expected a number from 0 to 1e9")
+    values = values.astype(np.float32)
+    if not values.any():
+        raise InputError(f"{name} is 0 for every row; expected at least one weight above 0")
+    return values
+
+
 def scores_of(scores: Any, rows: int, name: str = "scores") -> np.ndarray:
     try:
         values = np.asarray(scores, dtype=np.float64)
@@ -93,6 +114,24 @@ def feature_names(X: Any) -> Optional[list[str]]:
         return None
     names = list(columns)
     return names if names and all(isinstance(name, str) for name in names) else None
+
+
+def expect_columns(X: Any, expected: Sequence[Optional[str]], whose: str, name: str = "X") -> None:
+    """Refuses a frame with other columns, or the same in another order; whose: whose columns are expected. None among
+    them stands for any. What has no names, on either side, is taken by its place."""
+    names = feature_names(X)
+    if names is None or not any(expected):
+        return
+    for at in range(max(len(names), len(expected))):
+        if at >= len(expected):
+            raise InputError(f"{name} has a column {at + 1}, '{names[at]}'; {whose} has {len(expected)}: leave it out")
+        if at >= len(names):
+            raise InputError(f"{name} has no column {at + 1}; expected '{expected[at] or at + 1}', as {whose} has it")
+        if expected[at] not in (None, names[at]):
+            raise InputError(
+                f"column {at + 1} of {name} is '{names[at]}'; expected '{expected[at]}', as {whose} has it: "
+                "give the same columns in the same order"
+            )
 
 
 def row_count(X: Any, name: str = "X") -> int:
@@ -133,13 +172,25 @@ def _dense_values(X: Any, name: str) -> np.ndarray:
     return values
 
 
-def dataset(X: Any, y: Any, qid: Any, threads: int = 0, prefix: str = "") -> _core.Dataset:
+def _documents(
+    labels: np.ndarray, qid: Any, weights: np.ndarray, names: Optional[list[str]], qid_name: str = "qid"
+) -> _core.Documents:
+    offsets, ids, order = group_rows(qid, len(labels), qid_name)
+    if len(order):
+        labels = labels[order]
+        weights = weights[order] if len(weights) else weights
+    return _core.Documents(labels, offsets, ids, order, weights, names or [])
+
+
+def dataset(
+    X: Any, y: Any, qid: Any, threads: int = 0, prefix: str = "", sample_weight: Any = None
+) -> _core.Dataset:
     """A data set of the library. Rows of a query that are not adjacent are brought together; what is computed of
     them comes back in the order of X. prefix: what the arguments' names begin with in messages."""
     rows = row_count(X, prefix + "X")
-    offsets, ids, order = group_rows(qid, rows, prefix + "qid")
     labels = labels_of(y, rows, prefix + "y")
-    documents = _core.Documents(labels[order] if len(order) else labels, offsets, ids, order)
+    weights = weights_of(sample_weight, rows, prefix + "sample_weight")
+    documents = _documents(labels, qid, weights, feature_names(X), prefix + "qid")
     if _is_sparse(X):
         rows_first = X.tocsr()
         values = rows_first.data
@@ -157,10 +208,8 @@ def labelled(y: Any, qid: Any, names: Any = None) -> _core.Dataset:
     rows = len(labels) if labels.ndim else 0
     if rows == 0:
         raise InputError("y is empty; expected a label for each document")
-    offsets, ids, order = group_rows(qid, rows)
     values = labels_of(y, rows)
     texts = [] if names is None else [str(name) for name in names]
     if texts and len(texts) != rows:
         raise InputError(f"names has {len(texts)} values; expected {rows}, one for each document")
-    documents = _core.Documents(values[order] if len(order) else values, offsets, ids, order)
-    return _core.labelled_documents(documents, texts)
+    return _core.labelled_documents(_documents(values, qid, weights_of(None, rows), None), texts)

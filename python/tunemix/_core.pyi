@@ -11,7 +11,13 @@ class RunError(RuntimeError): ...
 
 class Documents:
     def __init__(
-        self, labels: NDArray[np.int32], offsets: Sequence[int], ids: Sequence[str], order: NDArray[np.uint32]
+        self,
+        labels: NDArray[np.int32],
+        offsets: Sequence[int],
+        ids: Sequence[str],
+        order: NDArray[np.uint32],
+        weights: NDArray[np.float32],
+        feature_names: Sequence[str],
     ) -> None: ...
 
 class Dataset:

@@ -23,7 +23,8 @@ class Bundle:
 
     @property
     def info(self) -> dict[str, Any]:
-        """What the ensemble is: name, row, features, labels, members, ..."""
+        """What the ensemble is: name, row, features, labels, members, feature_names (None for a feature without one; no
+        list entries where none has one), ..."""
         return self._core.info()
 
     def predict(
@@ -37,11 +38,14 @@ class Bundle:
         """One score for each row of X, larger for better: the same numbers as `tunemix predict` gives.
 
         Scores compare the documents of one query, and members are standardised within it: give all documents of a
-        query together. Without qid, all rows of X are one query.
+        query together. Without qid, all rows of X are one query. A frame whose columns are words has to have the
+        features' names, in their order, where the ensemble knows them.
         member_scores: scores of these rows by rankers outside the ensemble that it mixes, by name.
         """
+        info = self.info
+        _arrays.expect_columns(X, info["feature_names"], "the data that the ensemble was trained on")
         data = _arrays.dataset(X, None, qid, threads)
-        return self._core.predict(data, _member_scores(member_scores or {}, data.documents, self.info), threads)
+        return self._core.predict(data, _member_scores(member_scores or {}, data.documents, info), threads)
 
     def save(self, path: Path) -> None:
         self._core.save(os.fspath(path))

@@ -66,7 +66,7 @@ class Run:
         return f"<Run {self.results['name']}: {self.folds} folds, in {self.directory}>"
 
 
-Split = tuple[Any, Any, Any]
+Split = Union[tuple[Any, Any, Any], tuple[Any, Any, Any, Any]]
 
 
 def run(
@@ -83,7 +83,7 @@ def run(
 
     config     the keys of docs/config.md as a dict, or a YAML file. A dict without `name` is called "python".
     data       in memory, in place of `data.folds`: {"train": (X, y, qid), "valid": (X, y, qid), "test": (X, y, qid)},
-               or a list of these, one for each fold
+               or a list of these, one for each fold. With weights of the documents: (X, y, qid, sample_weight).
     overrides  "key.path=value", as on the command line
     report     whether to write report.html
     progress   is told a Progress now and then, by any of the working threads, one call at a time; what it raises
@@ -131,9 +131,16 @@ def _folds(data: Any, threads: int) -> list[Any]:
         splits = []
         for name in ("train", "valid", "test"):
             parts = tuple(fold[name])
-            if len(parts) != 3:
-                raise InputError(f"{place}['{name}'] has {len(parts)} parts; expected (X, y, qid)")
-            splits.append(_arrays.dataset(*parts, threads, prefix=f"{name} "))
+            if len(parts) not in (3, 4):
+                raise InputError(
+                    f"{place}['{name}'] has {len(parts)} parts; expected (X, y, qid) or (X, y, qid, sample_weight)"
+                )
+            X, y, qid = parts[:3]
+            if name == "train":
+                columns = _arrays.feature_names(X) or []
+            _arrays.expect_columns(X, columns, "train X", f"{name} X")
+            weights = parts[3] if len(parts) == 4 else None
+            splits.append(_arrays.dataset(X, y, qid, threads, f"{name} ", weights))
         folds.append(tuple(splits))
     if not folds:
         raise InputError("data is empty; expected a dict of train, valid and test, or a list of them")

@@ -64,19 +64,34 @@ class Ranker:
         self.progress = progress
         self.allow_overlap = allow_overlap
 
-    def fit(self, X: Any, y: Any, *, qid: Any = None, eval_set: Any = None, eval_qid: Any = None) -> Ranker:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        qid: Any = None,
+        sample_weight: Any = None,
+        eval_set: Any = None,
+        eval_qid: Any = None,
+        eval_sample_weight: Any = None,
+    ) -> Ranker:
         """Trains on documents with labels y (whole numbers from 0) of the queries qid.
 
-        eval_set: (X, y), or a list of one such pair, with its queries in eval_qid: the data by which the members'
-        weights are chosen. Without it, a part of the queries is split off for that.
+        sample_weight: how much each document counts, as FILE.weight has it (docs/formats.md): numbers from 0 to 1e9.
+        eval_set: (X, y), or a list of one such pair, with its queries in eval_qid and its weights in
+        eval_sample_weight: the data by which the members' weights are chosen. Without it, a part of the queries is
+        split off for that, with their weights.
         """
         if qid is None:
             raise InputError("qid is missing; expected the query of each row of X")
-        data = _arrays.dataset(X, y, qid, self.threads)
-        if eval_set is None:
-            train, valid = self._split(data)
+        data = _arrays.dataset(X, y, qid, self.threads, sample_weight=sample_weight)
+        names = _arrays.feature_names(X)
+        if eval_set is not None:
+            train, valid = data, self._validation(eval_set, eval_qid, eval_sample_weight, names)
+        elif eval_sample_weight is not None:
+            raise InputError("eval_sample_weight is given without an eval_set; expected both")
         else:
-            train, valid = data, self._validation(eval_set, eval_qid)
+            train, valid = self._split(data)
         told = None if self.progress is None else lambda *values: self.progress(Progress(*values))
         with tempfile.TemporaryDirectory(prefix="tunemix-") as folder:
             runs = folder if self.runs is None else str(self.runs)
@@ -87,7 +102,6 @@ class Ranker:
             self.validation_ = next(row for row in rows if row["chosen"] and row["split"] == "valid")
             self.bundle_ = Bundle(_core.Bundle.load(f"{raw['directory']}/bundle-fold1.tmx"))
         self.n_features_in_ = data.features
-        names = _arrays.feature_names(X)
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
@@ -97,9 +111,7 @@ class Ranker:
     def predict(self, X: Any, qid: Any = None) -> np.ndarray:
         """One score for each row of X, larger for better. Scores compare the documents of one query: give all documents
         of a query together. Without qid, all rows of X are one query."""
-        bundle = self._fitted()
-        self._expect_columns(X)
-        return bundle.predict(X, qid, threads=self.threads)
+        return self._fitted().predict(X, qid, threads=self.threads)
 
     def score(self, X: Any, y: Any, qid: Any = None) -> float:
         """Mean NDCG@10 over queries, under the preset `yahoo`."""
@@ -138,15 +150,6 @@ class Ranker:
             raise InputError("this Ranker is not fitted yet; call fit first")
         return self.bundle_
 
-    def _expect_columns(self, X: Any) -> None:
-        fitted = getattr(self, "feature_names_in_", None)
-        names = _arrays.feature_names(X)
-        if fitted is None or names is None or names == list(fitted):
-            return
-        missing = [name for name in fitted if name not in names]
-        what = f"lacks {', '.join(missing)}" if missing else "has them in another order, or more"
-        raise InputError(f"X has other columns than the Ranker was fitted on: it {what}; expected {', '.join(fitted)}")
-
     def _config(self) -> dict[str, Any]:
         config: dict[str, Any] = {
             "name": "ranker",
@@ -168,16 +171,23 @@ class Ranker:
             raise InputError(f"the data has {data.queries} queries; expected at least 3, or an eval_set")
         return _core.split_validation(data, self.validation_fraction, self.seed, self.threads)
 
-    def _validation(self, eval_set: Any, eval_qid: Any) -> _core.Dataset:
+    def _validation(
+        self, eval_set: Any, eval_qid: Any, eval_sample_weight: Any, names: Optional[list[str]]
+    ) -> _core.Dataset:
         if isinstance(eval_set, list):
             if len(eval_set) != 1:
                 raise InputError(f"eval_set has {len(eval_set)} pairs; expected one")
             eval_set = eval_set[0]
             if isinstance(eval_qid, list) and len(eval_qid) == 1:
                 eval_qid = eval_qid[0]
+            if isinstance(eval_sample_weight, list) and len(eval_sample_weight) == 1:
+                eval_sample_weight = eval_sample_weight[0]
         if not isinstance(eval_set, tuple) or len(eval_set) != 2:
             raise InputError("eval_set: expected (X, y), or a list of one such pair")
         if eval_qid is None:
             raise InputError("eval_qid is missing; expected the query of each row of eval_set")
-        return _arrays.dataset(eval_set[0], eval_set[1], eval_qid, self.threads, prefix="eval ")
+        _arrays.expect_columns(eval_set[0], names or [], "X", "eval X")
+        return _arrays.dataset(
+            eval_set[0], eval_set[1], eval_qid, self.threads, prefix="eval ", sample_weight=eval_sample_weight
+        )
 
