@@ -6,6 +6,9 @@
 
 #include "pipeline/config/sections.h"
 #include "pipeline/config/tables.h"
+#include "tunemix/core/file.h"
+#include "tunemix/core/text.h"
+#include "tunemix/data/letor_reader.h"
 
 namespace tunemix {
 namespace {
@@ -33,18 +36,81 @@ std::string expand_environment(const YamlSection& section, const std::string& ke
   return result;
 }
 
-void read_folds(const YamlSection& section, DataConfig& data, ResolvedLog& log) {
+std::vector<YamlSection> fold_sections(const YamlSection& section) {
   const YAML::Node list = section.child("folds");
   if (!list.IsSequence() || list.size() == 0)
     section.fail("folds", "expected a list of {train: ..., valid: ..., test: ...}");
-  for (size_t i = 0; i < list.size(); ++i) {
-    const TestFiles test = i == 0            ? TestFiles::kMayMiss
-                           : data.has_test() ? TestFiles::kExpect
-                                             : TestFiles::kRefuse;
-    data.folds.push_back(read_data_fold(
-        YamlSection(section.document(), list[i], fmt::format("{}.{}", section.path_of("folds"), i)), test,
-        log));
+  std::vector<YamlSection> folds;
+  for (size_t i = 0; i < list.size(); ++i)
+    folds.emplace_back(section.document(), list[i], fmt::format("{}.{}", section.path_of("folds"), i));
+  return folds;
+}
+
+void read_folds(const YamlSection& section, DataConfig& data, ResolvedLog& log) {
+  for (const YamlSection& fold : fold_sections(section)) {
+    const TestFiles test = data.folds.empty() ? TestFiles::kMayMiss
+                           : data.has_test()  ? TestFiles::kExpect
+                                              : TestFiles::kRefuse;
+    data.folds.push_back(read_data_fold(fold, test, log));
   }
+}
+
+// What the features are called, before any data is read, and where it is said.
+struct KnownNames {
+  FeatureNames names;
+  std::string source;
+};
+
+KnownNames known_names(const YamlSection& section, const DataConfig& data) {
+  const auto path_of = [&](const std::string& file) { return std::filesystem::path(data.root) / file; };
+  if (!data.feature_names.empty()) {
+    const std::filesystem::path file = path_of(data.feature_names);
+    expect_readable(file);
+    return {read_feature_names(file), file.string()};
+  }
+  if (!data.given.empty()) return {data.given[0]->train.feature_names(), "the training data"};
+  if (!section.has("folds")) return {};
+  ResolvedLog none;
+  const FoldFiles fold = read_data_fold(fold_sections(section)[0], TestFiles::kMayMiss, none);
+  const std::filesystem::path file = path_of(fold.train[0]);
+  expect_readable(file);
+  return {read_header_names(file), "the head of " + file.string()};
+}
+
+// What may have been meant by a name that no feature has.
+std::string other_feature(const std::string& word, const FeatureNames& names) {
+  std::vector<std::string> known;
+  for (size_t j = 0; j < names.size(); ++j)
+    if (!names[j].empty()) known.emplace_back(names[j]);
+  const std::string meant = did_you_mean(word, known);
+  return meant.empty() ? "; expected one of those, a number from 1 or a range such as 1-10" : meant;
+}
+
+// The features that the section chooses, names replaced by their numbers.
+std::string numbered_features(const YamlSection& section, const DataConfig& data) {
+  const std::string key = "features";
+  std::string text = section.text(key);
+  const bool is_list = section.child(key).IsSequence();
+  if (!is_list && text == "all") return text;
+  if (!is_list && text.starts_with('[') && text.ends_with(']')) text = text.substr(1, text.size() - 2);
+  std::optional<KnownNames> known;
+  std::vector<std::string> items = is_list ? section.items(key) : split(text, ',');
+  for (std::string& item : items) {
+    if (item.find_first_not_of("0123456789- ") == std::string::npos) continue;
+    item = item.substr(item.find_first_not_of(' '));
+    item.erase(item.find_last_not_of(' ') + 1);
+    if (!known) known = known_names(section, data);
+    if (known->names.empty())
+      section.fail(key, fmt::format("'{}' is neither a number from 1 nor a range such as 1-10, and the "
+                                    "features have no names; give them by data.feature_names",
+                                    item));
+    const std::optional<size_t> feature = known->names.find(item);
+    if (!feature)
+      section.fail(key, fmt::format("'{}' is no name in {}{}", item, known->source,
+                                    other_feature(item, known->names)));
+    item = fmt::format("{}", *feature + 1);
+  }
+  return "[" + join(items, ", ") + "]";
 }
 
 void read_source(const YamlSection& section, SourceConfig& source, ResolvedLog& log) {
@@ -177,7 +243,10 @@ void read_data(const YamlSection& section, const YamlSection& recipe, DataConfig
       continue;
     }
     const YamlSection& from = section.has(entry.name) ? section : recipe;
-    if (from.has(entry.name)) from.set(entry, data);
+    if (entry.name == "features" && section.has(entry.name))
+      section.set_text(entry, data, numbered_features(section, data));
+    else if (from.has(entry.name))
+      from.set(entry, data);
     log.add(section.path_of(entry.name), entry.get(data), from.origin(entry.name));
   }
   if (data.labels == 1) section.fail("labels", "is 1; expected 0 or 2 to 32");

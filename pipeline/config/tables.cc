@@ -98,8 +98,11 @@ const OptionTable<DataConfig>& data_table() {
     t.text("feature_names", &DataConfig::feature_names, "a file",
            "File of the features' names, from `root`: one a line, or lines `NUMBER name`; empty: those of "
            "`#NUMBER: name` lines at the head of the training data");
-    t.custom("features", "all, or a list of numbers and ranges such as [1-10, 15]", set_features,
-             get_features, "The features that learners see, by number from 1");
+    t.custom(
+        "features", "all, or a list of numbers, ranges and names such as [1-10, 15, bm25]", set_features,
+        get_features,
+        "The features that learners see, by number from 1 or by name: of `feature_names`, or of the head of "
+        "the first training file");
     t.flag("allow_overlap", &DataConfig::allow_overlap,
            "Run although splits of a fold share queries, or two folds their test data; the results say so");
     t.flag("allow_new_features", &DataConfig::allow_new_features,

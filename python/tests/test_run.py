@@ -80,6 +80,12 @@ def test_names_of_columns(tmp_path):
     run = tunemix.run({**CONFIG, "learners": LEARNERS[2:]}, frames, runs=tmp_path)
     assert run.bundle().info["feature_names"] == columns
     assert columns[0] in open(f"{run.directory}/report.html").read()
+    by_name = {**CONFIG, "learners": LEARNERS[2:], "data": {"features": ["feature 1", "feature 0"]}}
+    by_number = {**CONFIG, "learners": LEARNERS[2:], "data": {"features": [1, 2]}}
+    chosen = [tunemix.run(config, frames, runs=tmp_path, report=False).scores() for config in (by_name, by_number)]
+    assert (chosen[0] == chosen[1]).all() and (chosen[0] != run.scores()).any()
+    with pytest.raises(tunemix.InputError, match="'feature9' is no name in the training data; did you mean 'feature"):
+        tunemix.run({**by_name, "data": {"features": "feature9"}}, frames, runs=tmp_path)
     frames["test"] = (frames["test"][0][columns[::-1]], *frames["test"][1:])
     with pytest.raises(tunemix.InputError, match="column 1 of test X is 'feature 5'; expected 'feature 0', as train X has it"):
         tunemix.run(CONFIG, frames, runs=tmp_path)

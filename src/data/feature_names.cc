@@ -152,11 +152,12 @@ FeatureNames FeatureNames::load(BinaryReader& in) {
   return result;
 }
 
-FeatureNames read_feature_names(const std::filesystem::path& file, size_t features) {
+FeatureNames read_feature_names(const std::filesystem::path& file, std::optional<size_t> features) {
   return parse_feature_names(read_text_file(file), file.string(), features);
 }
 
-FeatureNames parse_feature_names(std::string_view text, const std::string& source, size_t features) {
+FeatureNames parse_feature_names(std::string_view text, const std::string& source,
+                                 std::optional<size_t> features) {
   FeatureNames names;
   std::optional<bool> with_numbers;  // as the first name has it
   size_t last = 0;                   // line with a name, in a list without numbers
@@ -178,10 +179,11 @@ FeatureNames parse_feature_names(std::string_view text, const std::string& sourc
     return true;
   });
   if (names.empty()) throw_input("{}: no names; expected one a line, or lines `NUMBER name`", source);
-  if (!*with_numbers && names.size() < features)
+  if (!features) return names;
+  if (!*with_numbers && names.size() < *features)
     throw_input("{}: {} names and the data has {} features; expected one a line, or lines `NUMBER name`",
-                source, names.size(), features);
-  return names.first(features);
+                source, names.size(), *features);
+  return names.first(*features);
 }
 
 FeatureNames names_in_header(std::string_view text, const std::string& source) {

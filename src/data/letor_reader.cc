@@ -459,6 +459,17 @@ Dataset parse_letor(std::string_view text, std::string_view name, const LetorOpt
   return assembler.finish();
 }
 
+FeatureNames read_header_names(const std::filesystem::path& file) {
+  const std::unique_ptr<TextSource> source = open_text(file);
+  ThreadPool pool(1);
+  LineBatches batches(*source, pool, kBatchBytes);
+  try {
+    return names_in_header(batches.next(), file.string());
+  } catch (const LongLine&) {  // which is no comment, or will be refused with the data
+    return {};
+  }
+}
+
 struct LetorParts::Impl {
   Impl(std::vector<std::filesystem::path> all, const LetorOptions& how, const Context& with)
       : files(std::move(all)), options(how), context(with) {

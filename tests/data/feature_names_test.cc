@@ -48,6 +48,9 @@ TEST(FeatureNames, OfOtherFeaturesAreNumbersOrLeftOut) {
   EXPECT_EQ(some.label(1), "b");
   EXPECT_EQ(some.label(6), "7");
   EXPECT_EQ(some[0], "");
+  const FeatureNames all = parse_feature_names("2: b\n7: g\n", "names.txt");
+  EXPECT_EQ(all.size(), 7U);
+  EXPECT_EQ(all.find("g"), 6U);
 }
 
 TEST(FeatureNames, ThatCannotBeRightAreRefused) {
@@ -101,8 +104,10 @@ TEST(FeatureNames, AreWrittenAndReadAgain) {
   const Dataset data = parse_letor("#2: bm 25\n1 qid:1 1:2 2:3\n", "file", {}, context);
   write_letor(data, scratch / "a.txt");
   EXPECT_EQ(read_letor(scratch / "a.txt", {}, context).feature_names(), data.feature_names());
+  EXPECT_EQ(read_header_names(scratch / "a.txt"), data.feature_names());
   std::ofstream(scratch / "b.txt") << "#2: other\n1 qid:2 1:2 2:3\n";
   std::ofstream(scratch / "c.txt") << "1 qid:3 1:2 2:3\n";
+  EXPECT_TRUE(read_header_names(scratch / "c.txt").empty());
   const std::vector<std::filesystem::path> agree = {scratch / "a.txt", scratch / "c.txt"};
   EXPECT_EQ(read_letor(agree, {}, context).feature_names(), data.feature_names());
   const std::vector<std::filesystem::path> differ = {scratch / "a.txt", scratch / "b.txt"};

@@ -70,10 +70,41 @@ TEST_F(TrainingOptions, FeaturesOfTheDataAreChosen) {
   EXPECT_THAT(refused("'data.features=[]'"), HasSubstr("it names no feature"));
   EXPECT_THAT(refused("'data.features=[1-3, 2]'"), HasSubstr("feature 2 is named twice"));
   EXPECT_THAT(refused("'data.features=[0]'"), HasSubstr("'0' is neither a number from 1 nor a range"));
-  EXPECT_THAT(refused("'data.features=[bm25]'"), HasSubstr("'bm25' is neither"));
+  EXPECT_THAT(refused("'data.features=[bm25]'"),
+              HasSubstr("data.features: 'bm25' is neither a number from 1 nor a range such as 1-10, and the "
+                        "features have no names; give them by data.feature_names"));
   EXPECT_THAT(refused("'data.features=[5-2]'"), HasSubstr("'5-2' is neither"));
   EXPECT_THAT(refused("'data.features=[3, 900]'"),
               HasSubstr("data.features names feature 900, and the data of fold 1 has"));
+}
+
+TEST_F(TrainingOptions, FeaturesAreChosenByName) {
+  const std::string learners = "  - {type: svm, C: [0.1]}\n";
+  write(learners, "  features: [1-2, 3, 4-5, 9, 12]\n");
+  const json by_number = run();
+  // Of a file of names, and of the head of the first training file: the same numbers, so the same run.
+  at_.write("names.txt", "3: bm25 title\n9: page_rank\n12: clicks, all\n");
+  write(learners,
+        "  feature_names: names.txt\n  features: ['clicks, all', page_rank, 1-2, bm25 title, 4-5]\n");
+  EXPECT_THAT(computed_stages(at_.good("run run.yaml").err), testing::Not(testing::Contains("train")));
+  EXPECT_EQ(run()["rows"], by_number["rows"]);
+  EXPECT_THAT(refused("'data.features=[pagerank]'"),
+              testing::AllOf(HasSubstr("command line: data.features: 'pagerank' is no name in "),
+                             HasSubstr("names.txt; did you mean 'page_rank'?")));
+  EXPECT_THAT(refused("'data.features=[zzzzzzz]'"),
+              HasSubstr("; expected one of those, a number from 1 or a range such as 1-10"));
+  EXPECT_THAT(refused("'data.features=[7-9, page_rank]'"), HasSubstr("feature 9 is named twice"));
+  EXPECT_THAT(refused("data.features=page_rank data.feature_names=gone.txt"), HasSubstr("gone.txt"));
+
+  write(learners, "  features: [first, 25]\n");
+  EXPECT_THAT(refused(), HasSubstr("the features have no names"));
+  at_.write("S1.txt", "#1: first\n#2: second\n" + slurp(at_ / "S1.txt"));
+  const json by_head = run();
+  EXPECT_THAT(refused("'data.features=[firts]'"),
+              testing::AllOf(HasSubstr("command line: data.features"), HasSubstr("did you mean 'first'?")));
+  write(learners, "  features: [1, 25]\n");
+  EXPECT_THAT(computed_stages(at_.good("run run.yaml").err), testing::Not(testing::Contains("train")));
+  EXPECT_EQ(run()["rows"], by_head["rows"]);
 }
 
 TEST_F(TrainingOptions, SharesOfFeaturesLeaveTreesAlone) {

@@ -45,9 +45,12 @@ class FeatureNames {
 };
 
 // One name a line, for the features 1, 2, ...; or lines `NUMBER name` or `NUMBER: name` in any order. For
-// data of so many features: a list without numbers must name every one. Throws InputError "file:line: what".
-FeatureNames read_feature_names(const std::filesystem::path& file, size_t features);
-FeatureNames parse_feature_names(std::string_view text, const std::string& source, size_t features);
+// data of so many features: a list without numbers must name every one. Without their number: all that are
+// there. Throws InputError "file:line: what".
+FeatureNames read_feature_names(const std::filesystem::path& file,
+                                std::optional<size_t> features = std::nullopt);
+FeatureNames parse_feature_names(std::string_view text, const std::string& source,
+                                 std::optional<size_t> features = std::nullopt);
 
 // The names that the comments before the first document give: lines `#NUMBER: name`.
 FeatureNames names_in_header(std::string_view text, const std::string& source);

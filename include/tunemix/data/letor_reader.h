@@ -32,7 +32,9 @@ struct LetorOptions {
 Dataset read_letor(std::span<const std::filesystem::path> files, const LetorOptions& options,
                    const Context& context);
 Dataset read_letor(const std::filesystem::path& file, const LetorOptions& options, const Context& context);
-// The same from text in memory; `name` stands for the file in messages.
+// The names of features in the head of a file, without reading the rest of it.
+FeatureNames read_header_names(const std::filesystem::path& file);
+// The same data from text in memory; `name` stands for the file in messages.
 Dataset parse_letor(std::string_view text, std::string_view name, const LetorOptions& options,
                     const Context& context);
 
