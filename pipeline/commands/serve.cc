@@ -93,6 +93,8 @@ void add_serve_command(CLI::App& app, Program& program) {
       "POST /rank/NAME (or /rank with one bundle) takes JSON, or LETOR lines as text/plain, and gives scores "
       "and "
       "ranks;\n"
+      "features in JSON are a list, or an object by number or by the bundle's names: {\"1\": 3, \"bm25\": "
+      "4.8}.\n"
       "GET /health and GET /metrics (Prometheus) tell how it is. SIGTERM or Ctrl-C end it once the requests "
       "under "
       "way\n"

@@ -36,7 +36,8 @@ void expect_room(size_t documents, size_t features, const RequestLimits& limits)
 // document's features.
 class RequestReader : public nlohmann::json_sax<nlohmann::json> {
  public:
-  RequestReader(size_t features, const RequestLimits& limits) : features_(features), limits_(limits) {}
+  RequestReader(size_t features, const FeatureNames& feature_names, const RequestLimits& limits)
+      : features_(features), feature_names_(feature_names), limits_(limits), given_in_(features, 0) {}
 
   Dataset finish() {
     if (ids_.empty())
@@ -147,13 +148,7 @@ class RequestReader : public nlohmann::json_sax<nlohmann::json> {
 
   bool key(string_t& name) override {
     key_ = name;
-    if (place_ == Place::kSparse) {
-      const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), feature_);
-      if (error != std::errc() || end != name.data() + name.size() || feature_ < 1 || feature_ > features_)
-        throw_input("document {} has the feature {}; expected a number from 1 to {}", documents_ + 1,
-                    shown(name), features_);
-      return true;
-    }
+    if (place_ == Place::kSparse) return set_feature(name);
     const bool known = place_ == Place::kDocument ? name == "id" || name == "features"
                        : outermost_               ? name == "queries" || name == "qid" || name == "documents"
                                                   : name == "qid" || name == "documents";
@@ -217,6 +212,24 @@ class RequestReader : public nlohmann::json_sax<nlohmann::json> {
     return result + 0.0F;  // -0 becomes 0
   }
 
+  bool set_feature(const std::string& name) {
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), feature_);
+    if (end != name.data() + name.size() || name.empty()) {
+      const std::optional<size_t> named = feature_names_.find(name);
+      feature_ = named ? *named + 1 : 0;
+    } else if (error != std::errc()) {
+      feature_ = 0;
+    }
+    if (feature_ < 1 || feature_ > features_)
+      throw_input("document {} has the feature {}; expected {}a number from 1 to {}", documents_ + 1,
+                  shown(name), feature_names_.empty() ? "" : "a name that the bundle knows, or ", features_);
+    if (given_in_[feature_ - 1] == documents_ + 1)
+      throw_input("document {} has feature {} twice, the second time as {}; expected one value for it",
+                  documents_ + 1, feature_, shown(name));
+    given_in_[feature_ - 1] = documents_ + 1;
+    return true;
+  }
+
   float* row() { return values_.data() + documents_ * features_; }
 
   bool set_query_id(const std::string& id) {
@@ -255,7 +268,9 @@ class RequestReader : public nlohmann::json_sax<nlohmann::json> {
   }
 
   size_t features_;
+  const FeatureNames& feature_names_;
   const RequestLimits& limits_;
+  std::vector<size_t> given_in_;  // by feature: the last document, from 1, whose object has it
   Place place_ = Place::kStart;
   bool outermost_ = true;     // the query is the request itself, or may still hold the list of queries
   bool any_queries_ = false;  // there is a list of them
@@ -277,8 +292,9 @@ class RequestReader : public nlohmann::json_sax<nlohmann::json> {
 
 }  // namespace
 
-Dataset parse_json_request(std::string_view body, size_t features, const RequestLimits& limits) {
-  RequestReader reader(features, limits);
+Dataset parse_json_request(std::string_view body, size_t features, const FeatureNames& names,
+                           const RequestLimits& limits) {
+  RequestReader reader(features, names, limits);
   nlohmann::json::sax_parse(body.begin(), body.end(), &reader);
   return reader.finish();
 }

@@ -21,12 +21,14 @@ class TooLarge : public InputError {
   using InputError::InputError;
 };
 
-// Both throw InputError for what is malformed, with one sentence, and TooLarge. `features`: of the bundle.
+// Both throw InputError for what is malformed, with one sentence, and TooLarge. `features`: of the bundle,
+// and `names`: what it calls them.
 //
 // JSON: {"queries": [{"qid": "q1", "documents": [{"id": "d1", "features": [0.5, 0, ...]}, ...]}, ...]}, or
 // one query alone: {"qid": "q1", "documents": [...]}. Features are a list of all, or an object of those that
-// are not 0 by number: {"1": 0.5}. "qid" and "id" may be left out.
-Dataset parse_json_request(std::string_view body, size_t features, const RequestLimits& limits);
+// are not 0 by number or name: {"1": 0.5, "bm25": 3}; digits are a number. "qid" and "id" may be left out.
+Dataset parse_json_request(std::string_view body, size_t features, const FeatureNames& names,
+                           const RequestLimits& limits);
 Dataset parse_letor_request(std::string_view body, size_t features, const RequestLimits& limits);
 
 }  // namespace tunemix::serve

@@ -136,8 +136,9 @@ Reply Service::rank(std::string_view name, std::string_view content_type, std::s
     const std::shared_ptr<const Bundle> bundle = served->current();
     try {
       const size_t features = bundle->info().features;
-      const Dataset data = is_json(content_type) ? parse_json_request(body, features, limits_)
-                                                 : parse_letor_request(body, features, limits_);
+      const Dataset data = is_json(content_type)
+                               ? parse_json_request(body, features, bundle->info().feature_names, limits_)
+                               : parse_letor_request(body, features, limits_);
       const Context context(1);
       const std::vector<float> scores = bundle->predict(data, context);
       reply.body = ranking_text(served->source.name, data, scores);

@@ -56,7 +56,9 @@ dense = {"queries": [{"qid": qid, "documents": [{"id": "d%d" % i, "features": [d
                                                 for i, d in enumerate(documents)]} for qid, documents in queries.items()]}
 sparse = {"queries": [{"documents": [{"features": {k: v for k, v in d.items() if v != 0}} for d in documents], "qid": int(qid)}
                       for qid, documents in queries.items()]}
-for request in (dense, sparse):
+named = {"queries": [{"qid": qid, "documents": [{"features": {k if int(k) == features else f"merkmal größe {k}": v for k, v in d.items()}}
+                                                for d in documents]} for qid, documents in queries.items()]}
+for request in (dense, sparse, named):
     status, reply = post("/rank/a", json.dumps(request))
     check(status == 200, status, reply)
     check([d["score"] for q in reply["queries"] for d in q["documents"]] == wanted, "other scores of JSON")
@@ -79,7 +81,14 @@ refused(400, "/rank/a", '{"documents": []}', "no documents")
 refused(400, "/rank/a", '{"documents": [{"id": "x"}]}', 'no "features"')
 refused(400, "/rank/a", '{"documents": [{"features": [1, 2]}]}', "has 2 features; the bundle expects %d" % features)
 refused(400, "/rank/a", json.dumps({"documents": [{"features": one + [1]}]}), "more than %d features" % features)
-refused(400, "/rank/a", '{"documents": [{"features": {"%d": 1}}]}' % (features + 1), "expected a number from 1 to %d" % features)
+refused(400, "/rank/b", '{"documents": [{"features": {"%d": 1}}]}' % (features + 1), "expected a number from 1 to %d" % features)
+refused(400, "/rank/b", '{"documents": [{"features": {"bm25": 1}}]}', "document 1 has the feature 'bm25'; expected a number from 1 to")
+refused(400, "/rank/a", '{"documents": [{"features": {}}, {"features": {"bm25": 1}}]}',
+        "document 2 has the feature 'bm25'; expected a name that the bundle knows, or a number from 1 to %d" % features)
+for unknown in (str(features + 1), "9" * 30, "", "1x", "-1", "x" * 1000, "\u0000"):
+    refused(400, "/rank/a", json.dumps({"documents": [{"features": {unknown: 1}}]}), "expected a name that the bundle knows")
+refused(400, "/rank/a", '{"documents": [{"features": {"3": 1}}, {"features": {"3": 1, "merkmal größe 3": 1}}]}'.encode(),
+        "document 2 has feature 3 twice, the second time as 'merkmal gr")
 refused(400, "/rank/a", '{"documents": [{"features": {"0": 1}}]}', "from 1 to")
 refused(400, "/rank/a", '{"documents": [{"features": ["x"]}]}', "expected numbers")
 refused(400, "/rank/a", '{"documents": [{"features": [null]}]}', "null")

@@ -16,8 +16,13 @@ class ServeTest : public testing::Test {
   ServeTest() {
     at_.good("run tiny.yaml --quiet");
     at_.good("synth --preset quickstart --queries 20 --seed 7 --out data.txt");
-    fs::copy_file(at_ / "runs/tiny/bundle-fold1.tmx", at_ / "a.tmx");
     fs::copy_file(at_ / "runs/tiny/bundle-fold2.tmx", at_ / "b.tmx");
+    // Of a all features but the last have names, of b none.
+    std::string names;
+    for (int j = 1; j < 25; ++j) names += std::to_string(j) + ": merkmal größe " + std::to_string(j) + "\n";
+    at_.write("names.txt", names);
+    at_.good("run tiny.yaml --quiet data.feature_names=names.txt");
+    fs::copy_file(at_ / "runs/tiny/bundle-fold1.tmx", at_ / "a.tmx");
     at_.good("predict --bundle a.tmx --data data.txt --out scores.txt");
   }
 
