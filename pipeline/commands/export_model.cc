@@ -1,11 +1,9 @@
 #include <iostream>
-#include <set>
 
 #include "pipeline/commands/commands.h"
 #include "pipeline/commands/model_point.h"
 #include "pipeline/commands/output_file.h"
 #include "tunemix/core/binary.h"
-#include "tunemix/core/file.h"
 #include "tunemix/core/text.h"
 #include "tunemix/export/model_export.h"
 #include "tunemix/learners/registry.h"
@@ -25,39 +23,26 @@ struct ExportModelCommand {
   bool without_constant = false;
 };
 
-// One name a line, in the order of the features.
-std::vector<std::string> read_names(const fs::path& file, size_t features) {
-  std::vector<std::string> names = split(read_text_file(file), '\n');
-  while (!names.empty() && names.back().empty()) names.pop_back();
-  if (names.size() != features)
-    throw_input("{} has {} names; expected {}, one a line for each feature", file.string(), names.size(),
-                features);
-  std::set<std::string> seen;
-  for (size_t j = 0; j < names.size(); ++j) {
-    if (names[j].ends_with('\r')) names[j].pop_back();
-    if (names[j].empty() || !seen.insert(names[j]).second)
-      throw_input("{}:{}: the name '{}' is empty, or another feature has it", file.string(), j + 1, names[j]);
+// Every feature by its name, or by `f` and its number; nothing where none has a name.
+std::vector<std::string> full_names(const FeatureNames& known, size_t features) {
+  std::vector<std::string> names;
+  if (known.empty()) return names;
+  for (size_t j = 0; j < features; ++j) {
+    names.push_back(known[j].empty() ? fmt::format("f{}", j + 1) : std::string(known[j]));
+    if (const auto other = known.find(names[j]); other && *other != j)
+      throw_input("feature {} has no name and would be called '{}', as feature {} is; expected a name for it",
+                  j + 1, names[j], *other + 1);
   }
   return names;
 }
 
-// Every feature by its name, or by `f` and its number; nothing where none has a name.
-std::vector<std::string> names_of(const BundleInfo& info) {
-  std::vector<std::string> names;
-  if (info.feature_names.empty()) return names;
-  for (size_t j = 0; j < info.features; ++j)
-    names.push_back(info.feature_names[j].empty() ? fmt::format("f{}", j + 1)
-                                                  : std::string(info.feature_names[j]));
-  return names;
-}
-
-// Names its features in `options`, where they have names.
-PlainModel plain_model_of(const ExportModelCommand& command, ModelExport& options) {
+// And the names of its features, where they have any.
+PlainModel plain_model_of(const ExportModelCommand& command, FeatureNames& names) {
   const std::string kind = read_artifact(command.model).kind;
   if (kind == Bundle::kKind) {
     if (!command.point.empty()) throw_input("--point is for a model of `train`, and this is a bundle");
     const Bundle bundle = Bundle::load(command.model, registry());
-    options.feature_names = names_of(bundle.info());
+    names = bundle.info().feature_names;
     return plain_ranker(bundle);
   }
   if (kind != LearnedModel::kKind) throw_input("it is a {}; expected a model or a bundle", kind);
@@ -73,9 +58,10 @@ int run_export_model(const ExportModelCommand& command, const Program& program) 
   options.without_constant = command.without_constant;
   ExportedModel exported;
   try {
-    const PlainModel model = plain_model_of(command, options);
-    if (!command.feature_names.empty())
-      options.feature_names = read_names(command.feature_names, model.features);
+    FeatureNames names;
+    const PlainModel model = plain_model_of(command, names);
+    if (!command.feature_names.empty()) names = read_feature_names(command.feature_names, model.features);
+    options.feature_names = full_names(names, model.features);
     exported = export_model(format, model, options);
   } catch (const InputError& error) {
     throw_input("{} cannot be exported: {}", command.model.string(), error.what());
@@ -99,8 +85,10 @@ void add_export_model_command(CLI::App& app, Program& program) {
                       "One of a model's points, as `inspect` lists them: T=100, C=0.1 (default: the last)");
   command->add_option("--name", options->name,
                       "Name of the model in Solr or Elasticsearch (default: that of the file)");
-  command->add_option("--feature-names", options->feature_names,
-                      "File of one name a line: what the features are called (default: f1, f2, ...)");
+  command->add_option(
+      "--feature-names", options->feature_names,
+      "File of the features' names: one a line, or lines `NUMBER name` (default: the bundle's, "
+      "else f1, f2, ...)");
   command->add_flag("--without-constant", options->without_constant,
                     "Leave out the constant of a linear model where the format has no place for it");
   command->add_flag("--quiet", program.quiet, "No notes on stderr");

@@ -63,8 +63,24 @@ TEST_F(ExportModelTest, WritesOrTellsWhyNot) {
   at_.write("names.txt", names);
   EXPECT_THAT(at_.good("export-model m.tmx --format solr --feature-names names.txt").out,
               HasSubstr("{\"name\":\"name "));
+  // Names are read as everywhere: for a list without numbers one for each feature, others are left out.
+  const std::string with_names = "export-model m.tmx --format xgboost --feature-names names.txt";
   at_.write("names.txt", names + "one more\n");
-  EXPECT_EQ(at_.run("export-model m.tmx --format solr --feature-names names.txt").code, 2);
+  EXPECT_EQ(nlohmann::json::parse(at_.good(with_names).out)["learner"]["feature_names"].size(), 25U);
+  at_.write("names.txt", "3: third\n2: second\n");
+  const nlohmann::json some = nlohmann::json::parse(at_.good(with_names).out)["learner"]["feature_names"];
+  EXPECT_EQ(some[0], "f1");
+  EXPECT_EQ(some[1], "second");
+  EXPECT_EQ(some[2], "third");
+  for (const auto& [text, words] : std::vector<std::pair<std::string, std::string>>{
+           {"one\n", "names.txt: 1 names and the data has 25 features"},
+           {"1: a\n2: a\n", "names.txt:2: features 1 and 2 are both called 'a'"},
+           {"9: f3\n", "feature 3 has no name and would be called 'f3', as feature 9 is"}}) {
+    at_.write("names.txt", text);
+    const Result result = at_.run(with_names);
+    EXPECT_EQ(result.code, 2) << text;
+    EXPECT_THAT(result.err, HasSubstr(words));
+  }
   EXPECT_THAT(at_.good("export-model m.tmx --format elasticsearch").out, HasSubstr("\"name\":\"m\""));
   train("adaboost_mh --set iterations=5");
   Result result = at_.run("export-model m.tmx --format solr --out no.json");
