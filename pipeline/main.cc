@@ -5,8 +5,8 @@
 #include <system_error>
 
 #include "pipeline/commands/commands.h"
-#include "pipeline/commands/terminal.h"
 #include "pipeline/commands/usage.h"
+#include "pipeline/run/terminal.h"
 #include "tunemix/core/error.h"
 #include "tunemix/core/instructions.h"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks format (clang-format) of all sources and lint (clang-tidy) of the library:
+# Checks format (clang-format) of all sources and lint (clang-tidy) of those that the build directory compiles, but benchmarks:
 #   scripts/check-style.sh [BUILD_DIR]      the build directory is there for its compile commands
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -7,7 +7,9 @@ directory=${1:-build}
 [ -e "$directory/compile_commands.json" ] || { echo "$directory: no compile_commands.json; configure it first" >&2; exit 1; }
 mapfile -t files < <(git ls-files '*.h' '*.cc')
 clang-format --dry-run --Werror "${files[@]}"
-mapfile -t sources < <(git ls-files 'src/*.cc')
+mapfile -t sources < <(git ls-files 'src/*.cc' 'pipeline/*.cc' 'tests/*.cc' | while read -r file; do
+  if grep -q "\"file\": \"$PWD/$file\"" "$directory/compile_commands.json"; then echo "$file"; fi
+done)
 # clang-tidy counts the warnings it suppressed on stderr, a line a file: shown only when a file fails.
 lint() {
   local errors status=0

@@ -4,7 +4,7 @@
 
 #include "pipeline/commands/commands.h"
 #include "pipeline/commands/facts.h"
-#include "pipeline/commands/terminal.h"
+#include "pipeline/run/terminal.h"
 #include "pipeline/store/json_text.h"
 #include "tunemix/core/binary.h"
 #include "tunemix/core/text.h"

@@ -3,7 +3,7 @@
 #include <thread>
 
 #include "pipeline/commands/commands.h"
-#include "pipeline/commands/terminal.h"
+#include "pipeline/run/terminal.h"
 
 namespace tunemix {
 namespace {

@@ -10,6 +10,7 @@
 #include <iostream>
 #include <string_view>
 
+#include "pipeline/run/terminal.h"
 #include "tunemix/core/text.h"
 
 namespace tunemix {
@@ -128,14 +129,14 @@ void ProgressView::open_log(const std::string& file) { log_.open(file, std::ios:
 
 void ProgressView::log(LogLevel level, const std::string& message) {
   const std::lock_guard lock(mutex_);
-  const char* name = level == LogLevel::kWarning ? "warning: " : "";
-  if (log_) log_ << name << message << std::endl;
+  const std::string line = (level == LogLevel::kWarning ? "warning: " : "") + printable_lines(message);
+  if (log_) log_ << line << std::endl;
   if (listener_) {
     listener_->on_log(level, message);
     return;
   }
   if (level == LogLevel::kDebug || (quiet_ && level != LogLevel::kWarning)) return;
-  say(name + message);
+  say(line);
 }
 
 void ProgressView::begin_stage(const std::string& name, size_t jobs, size_t cached) {

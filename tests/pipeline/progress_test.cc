@@ -75,6 +75,14 @@ TEST(TimeLeft, NeverCountsMillisecondsNorJumps) {
   }
 }
 
+TEST(ProgressView, TextOfFilesCannotMoveTheCursor) {
+  testing::internal::CaptureStderr();
+  ProgressView view(true);
+  view.log(LogLevel::kWarning, "a feature called '\x1b[2J\x07'\nand another line");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "warning: a feature called '\\x1b[2J\\x07'\nand another line\n");
+}
+
 TEST(ProgressView, TellsAListenerInsteadOfTheScreen) {
   std::vector<StageProgress> told;
   std::vector<std::string> said;

@@ -1,4 +1,4 @@
-#include "pipeline/commands/terminal.h"
+#include "pipeline/run/terminal.h"
 
 #include <fmt/format.h>
 
