@@ -498,6 +498,24 @@ TEST(TreeLearners, SameBytesOnAnyNumberOfThreads) {
     }
 }
 
+// With so many documents threads share the histograms of some features: two, one and a half, or part of one
+// tile each.
+TEST(GradientTrees, SharedHistogramsAreTheSameOnAnyNumberOfThreads) {
+  const Dataset data = make_synthetic({.queries = 900, .features = 23, .labels = 3, .seed = 6}, Context(2));
+  ASSERT_GT(data.documents(), 2 * 4096U);  // also the smaller half of a cut is shared
+  for (const char* fraction : {"1", "0.3"}) {
+    std::vector<uint8_t> first;
+    for (const int threads : {1, 2, 3, 5, 8}) {
+      const LearnedModel learned = test::train_by_name(
+          data, "lambdamart", {{"leaves", "12"}, {"iterations", "3"}, {"feature_fraction", fraction}}, {3},
+          Context(threads));
+      const std::vector<uint8_t> bytes = bytes_of(*learned.model);
+      if (first.empty()) first = bytes;
+      EXPECT_EQ(bytes, first) << threads << ' ' << fraction;
+    }
+  }
+}
+
 TEST(TreeLearners, GoOnWhereTheyStopped) {
   const Dataset data = made(9, 60);
   const Dataset valid = made(10, 30);
