@@ -76,8 +76,9 @@ bool fits(const Json& value, const Json& schema) {
     } else if (word == "minItems") {
       good = !value.is_array() || value.size() >= what.get<size_t>();
     } else if (word == "items") {
-      good = !value.is_array() ||
-             std::all_of(value.begin(), value.end(), [&](const Json& item) { return fits(item, what); });
+      good =
+          !value.is_array() || std::all_of(value.begin(), value.end(),
+                                           [&, &each = what](const Json& item) { return fits(item, each); });
     } else if (word == "required") {
       good = !value.is_object() || std::all_of(what.begin(), what.end(), [&](const Json& key) {
         return value.contains(key.get<std::string>());
