@@ -252,7 +252,7 @@ void read_data(const YamlSection& section, const YamlSection& recipe, DataConfig
   if (data.labels == 1) section.fail("labels", "is 1; expected 0 or 2 to 32");
   if (!std::is_sorted(data.grades.begin(), data.grades.end()))
     section.fail("grades", "expected grades that do not fall");
-  const YamlSection calibration = section.section("calibration");
+  const YamlSection calibration = (section.has("calibration") ? section : recipe).section("calibration");
   calibration.expect_keys(calibration_split_table().names());
   calibration.read(calibration_split_table(), data, log);
   if (section.has("source") && !section.has("folds"))

@@ -24,15 +24,16 @@ constexpr const char* kRealVotes =
 
 // Real votes and larger trees begin to pay. Linear rankers are far behind by now, and some hundred validation queries
 // are too few to take their weight away.
-constexpr const char* kMedium = R"(data: {standardize: append}
+constexpr const char* kMedium = R"(data: {standardize: append, calibration: {fraction: 0.1}}
 learners:
   - {type: adaboost_mh, votes: real, leaves: [16, 64], iterations: 500, checkpoints: [100, 200], shrinkage: 0.05, bandit: value, bags: 2}
   - {type: adaboost_mh, leaves: 32, iterations: 500, checkpoints: [100, 200], shrinkage: 0.1, bandit: value, bags: 2}
   - {type: lambdamart, leaves: [32, 64], iterations: 500, checkpoints: [100, 200], shrinkage: 0.05, patience: 50, bags: 2}
 )";
 
-// Few and large members; simple calibrations have enough data.
-constexpr const char* kLarge = R"(learners:
+// Few and large members. Simple calibrations, which a twentieth of the queries is enough for.
+constexpr const char* kLarge = R"(data: {calibration: {fraction: 0.05}}
+learners:
   - {type: lambdamart, leaves: 64, iterations: 1000, checkpoints: [200, 400, 600], shrinkage: 0.05, patience: 50, bags: 3}
   - {type: adaboost_mh, votes: real, leaves: 64, iterations: 800, checkpoints: [200, 400], shrinkage: 0.1, bags: 2}
   - {type: adaboost_mh, leaves: 64, iterations: 500, checkpoints: [200], shrinkage: 0.1, bandit: value}

@@ -307,7 +307,7 @@ TEST(Config, WithoutLearnersTheRecipeForTheSizeOfTheDataIsUsed) {
       for (const auto& [key, value] : spec.settings)
         if (key == "votes") votes.insert(value);
     }
-    EXPECT_THAT(rows, IsSupersetOf({"AB", "SVM", "LM"}));
+    EXPECT_THAT(rows, IsSupersetOf({"AB", "LM"}));
     EXPECT_THAT(votes, Contains("leaf"));
     EXPECT_EQ(votes.contains("real"), recipe.documents > 20000);
   }
@@ -322,6 +322,12 @@ TEST(Config, WhatAConfigSaysGoesBeforeTheRecipe) {
   for (const LearnerSpec& spec : config.learners) EXPECT_EQ(spec.standardize, Standardize::kReplace);
   EXPECT_THAT(config.calibrate.cpc, ElementsAre("shift"));
   EXPECT_EQ(config.seed, 7U);
+  // Much data needs a smaller share of it for calibration.
+  const std::string open = "name: a\ndata: {synthetic: {preset: quickstart}}\n";
+  EXPECT_EQ(with_recipe(parse(open), 1000).data.calibration_fraction, 0.2);
+  EXPECT_EQ(with_recipe(parse(open), 1000000).data.calibration_fraction, 0.05);
+  EXPECT_EQ(with_recipe(parse(open, {"data.calibration.fraction=0.3"}), 1000000).data.calibration_fraction,
+            0.3);
 }
 
 TEST(Config, AMissingFileIsAnErrorOfTheUser) { EXPECT_THROW(read_config("/nowhere/x.yaml", {}), InputError); }
