@@ -193,7 +193,8 @@ void Experiment::run_calibrate() {
   const bool by_tasks = runs_elsewhere() && selected(Stage::kTrain);
   std::vector<const TrainJob*> wanted;
   for (const size_t number : missing(Stage::kCalibrate))
-    if (!by_tasks || !contains(calibrate_stage_job(plan_.jobs[number]).artifacts[0])) wanted.push_back(&plan_.jobs[number]);
+    if (!by_tasks || !contains(calibrate_stage_job(plan_.jobs[number]).artifacts[0]))
+      wanted.push_back(&plan_.jobs[number]);
   timed(Stage::kCalibrate, wanted.size(), plan_.jobs.size() - wanted.size(), [&] {
     if (wanted.empty()) return;
     if (runs_elsewhere() && !by_tasks) {

@@ -74,9 +74,10 @@ void add_routes(httplib::Server& server, Service& service) {
   });
   server.set_error_handler(
       [](const httplib::Request& request, httplib::Response& response) { explain(request, response); });
-  server.set_exception_handler([](const httplib::Request&, httplib::Response& response, const std::exception_ptr&) {
-    send(response, error_reply(500, "the request could not be answered"));
-  });
+  server.set_exception_handler(
+      [](const httplib::Request&, httplib::Response& response, const std::exception_ptr&) {
+        send(response, error_reply(500, "the request could not be answered"));
+      });
 }
 
 // The thread that waits for connections; the caller's is free to watch the files.

@@ -22,8 +22,8 @@ constexpr const char* kRealVotes =
     R"(  - {type: adaboost_mh, votes: real, leaves: 8, iterations: 200, checkpoints: [50, 100], shrinkage: 0.05, bandit: value, bags: 2}
 )";
 
-// Real votes and larger trees begin to pay. Linear rankers are far behind by now, and some hundred validation queries
-// are too few to take their weight away.
+// Real votes and larger trees begin to pay. Linear rankers are far behind by now, and some hundred validation
+// queries are too few to take their weight away.
 constexpr const char* kMedium = R"(data: {standardize: append, calibration: {fraction: 0.1}}
 learners:
   - {type: adaboost_mh, votes: real, leaves: [16, 64], iterations: 500, checkpoints: [100, 200], shrinkage: 0.05, bandit: value, bags: 2}
