@@ -6,7 +6,7 @@ build=(g++ cmake ninja-build ccache pkg-config help2man libeigen3-dev libnlopt-c
   libfmt-dev nlohmann-json3-dev libfast-float-dev libxxhash-dev libzstd-dev zlib1g-dev libboost-math-dev
   libcpp-httplib-dev)
 tests=(libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev clang clang-format clang-tidy libomp-14-dev xgboost liblinear-tools
-  slurm-wlm munge parallel chromium python3 python3-xgboost python3-dev pybind11-dev python3-numpy python3-scipy python3-pandas
+  slurm-wlm munge procps parallel chromium python3 python3-xgboost python3-dev pybind11-dev python3-numpy python3-scipy python3-pandas
   python3-sklearn python3-pytest)
 packages=("${build[@]}")
 [ "${1:-}" = "--tests" ] && packages+=("${tests[@]}")
