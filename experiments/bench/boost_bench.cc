@@ -1,11 +1,10 @@
 // Speed of boosting: histograms, whole rounds, and scoring, on random data of the shape of a web collection.
 #include <benchmark/benchmark.h>
-#include <malloc.h>
 
 #include <cmath>
-#include <fstream>
 #include <string>
 
+#include "experiments/bench/peak_memory.h"
 #include "trees/search.h"
 #include "tunemix/learners/adaboost_mh.h"
 
@@ -77,13 +76,6 @@ BENCHMARK(round_of)
     ->MinTime(0.3)
     ->UseRealTime();
 
-double status_kb(const char* key) {
-  std::ifstream in("/proc/self/status");
-  for (std::string line; std::getline(in, line);)
-    if (line.starts_with(key)) return std::stod(line.substr(line.find(':') + 1));
-  return 0;
-}
-
 // Peak memory of binning and training beyond the data; `share` is that of 1.2 bytes a (document, feature) and
 // 70 a document. Arguments: documents, features, leaves, 1 for exp3g.
 void training_memory(benchmark::State& state) {
@@ -91,15 +83,13 @@ void training_memory(benchmark::State& state) {
   const Dataset data = web_like(static_cast<size_t>(state.range(0)), static_cast<size_t>(state.range(1)));
   double used = 0;
   for (auto _ : state) {
-    ::malloc_trim(0);
-    std::ofstream("/proc/self/clear_refs") << "5";  // the peak starts anew
-    const double before = status_kb("VmRSS");
+    const PeakMemory memory;
     AdaBoostTrainer trainer(data,
                             with(BaseLearner::kTree, static_cast<int>(state.range(2)),
                                  state.range(3) != 0 ? BanditKind::kExp3G : BanditKind::kNone),
                             context);
     trainer.step(5);
-    used = (status_kb("VmHWM") - before) * 1024;
+    used = memory.bytes();
   }
   const auto n = static_cast<double>(data.documents());
   state.counters["MB"] = used / 1e6;

@@ -3,11 +3,10 @@
 // every point. usage: tree_probe LEARNER THREADS TRAIN[,TRAIN...] VALID TEST [points=10,20,...] [key=value
 // ...]; VALID or TEST may be -
 #include <fmt/format.h>
-#include <malloc.h>
 
 #include <cstdio>
-#include <fstream>
 
+#include "experiments/bench/peak_memory.h"
 #include "tunemix/core/text.h"
 #include "tunemix/core/timer.h"
 #include "tunemix/data/letor_reader.h"
@@ -15,22 +14,6 @@
 #include "tunemix/metric/selection.h"
 
 using namespace tunemix;
-
-namespace {
-
-double status_bytes(const std::string& name) {
-  std::ifstream status("/proc/self/status");
-  std::string word;
-  while (status >> word)
-    if (word == name + ":") {
-      double kilobytes = 0;
-      status >> kilobytes;
-      return kilobytes * 1024;
-    }
-  return 0;
-}
-
-}  // namespace
 
 int main(int argc, char** argv) {
   if (argc < 6) return 2;
@@ -61,9 +44,7 @@ int main(int argc, char** argv) {
   const int64_t rounds = std::stoll(setting(settings, length->name));
   TrainingRequest request{data, settings, points.empty() ? default_lengths(rounds) : points,
                           others.empty() ? nullptr : &others[0]};
-  ::malloc_trim(0);
-  std::ofstream("/proc/self/clear_refs") << "5";  // the peak starts anew
-  const double before = status_bytes("VmRSS");
+  const PeakMemory memory;
   Timer timer;
   const auto trainer = learner.start(request, context);
   const double bins = timer.seconds();
@@ -73,7 +54,7 @@ int main(int argc, char** argv) {
   timer.restart();
   while (!done) done = trainer->step(0);
   const double others_seconds = timer.seconds();
-  const double beyond = (status_bytes("VmHWM") - before) / static_cast<double>(train.documents());
+  const double beyond = memory.bytes() / static_cast<double>(train.documents());
   const auto model = trainer->model();
   int64_t made = rounds;
   std::string facts;

@@ -140,8 +140,8 @@ class LambdaMart final : public Objective {
           raw_word(all.gradient[rank[i]] * factor, all.hessian[rank[i]] * (factor * pairs.sigma));
   }
 
-  static constexpr float kWidest =
-      120;  // of sigma times the span of scores; e^60 and e^-60 are far from the ends
+  // Of sigma times the span of scores: e^60 and e^-60 are far from the ends of a float.
+  static constexpr float kWidest = 120;
 
   const LambdaKernels& kernels_ = lambda_kernels();
   const TreeOptions& options_;
