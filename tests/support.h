@@ -37,6 +37,11 @@ class ScratchDirectory {
   std::filesystem::path path_;
 };
 
+// How many files and folders are in one.
+inline size_t entries(const std::filesystem::path& folder) {
+  return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(folder), {}));
+}
+
 }  // namespace tunemix::test
 
 #define TUNEMIX_NEED_SHARED_DATA()          \

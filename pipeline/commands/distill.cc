@@ -33,7 +33,7 @@ constexpr size_t kTimedDocuments = 20000;
 constexpr double kTimedSeconds = 0.2;
 
 // Teacher and student on the same documents.
-struct Comparison {
+struct TeacherAndStudent {
   std::string data;
   size_t documents = 0;
   size_t queries = 0;
@@ -42,8 +42,8 @@ struct Comparison {
   double error = 0;  // standard error of their difference over queries
 };
 
-Comparison compare(const std::string& name, const Dataset& data, const std::vector<float>& teacher,
-                   const std::vector<float>& student, const Context& context) {
+TeacherAndStudent compare(const std::string& name, const Dataset& data, const std::vector<float>& teacher,
+                          const std::vector<float>& student, const Context& context) {
   const Evaluator evaluator(data, {preset("yahoo")}, 10);
   const auto evaluate = [&](const std::vector<float>& scores) {
     return std::move(evaluator(std::vector<double>(scores.begin(), scores.end()), context.pool(), true)[0]);
@@ -98,7 +98,7 @@ int run_distill(const DistillCommand& command, const Program& program) {
   for (const auto& file : command.data) files.push_back(file.string());
   const Bundle student = distill(teacher, data, scores, files, command.options, *context);
 
-  std::vector<Comparison> comparisons;
+  std::vector<TeacherAndStudent> comparisons;
   if (data.max_label() > 0)
     comparisons.push_back(compare("data", data, scores, student.predict(data, *context), *context));
   if (!command.valid.empty()) {
@@ -122,7 +122,7 @@ int run_distill(const DistillCommand& command, const Program& program) {
   if (command.json) {
     nlohmann::ordered_json json = {{"student", command.out.string()},
                                    {"microseconds", {{"teacher", slow}, {"student", fast}}}};
-    for (const Comparison& c : comparisons)
+    for (const TeacherAndStudent& c : comparisons)
       json["ndcg@10"].push_back({{"data", c.data},
                                  {"documents", c.documents},
                                  {"queries", c.queries},
@@ -134,7 +134,7 @@ int run_distill(const DistillCommand& command, const Program& program) {
   }
   std::cout << fmt::format("  {:<28}{:>10}{:>10}{:>12}{:>12}\n", "yahoo NDCG@10", "teacher", "student",
                            "difference", "std. error");
-  for (const Comparison& c : comparisons)
+  for (const TeacherAndStudent& c : comparisons)
     std::cout << fmt::format("  {:<28}{:>10.4f}{:>10.4f}{:>12.4f}{:>12.4f}\n",
                              fmt::format("{} ({} documents)", c.data, c.documents), c.teacher, c.student,
                              c.student - c.teacher, c.error);

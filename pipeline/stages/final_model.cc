@@ -12,12 +12,10 @@
 namespace tunemix {
 namespace {
 
-void add(Hasher& hasher, const Hash128& hash) { hasher.number(hash.high).number(hash.low); }
-
 Hash128 training_key_of(const Plan& plan, const LearnerSpec& spec, int bag) {
   Hasher hasher;
   hasher.text("final training").number(kTrainingVersion).number(kFinalVersion);
-  for (const Hash128& key : plan.fold_keys) add(hasher, key);
+  for (const Hash128& key : plan.fold_keys) hasher.hash(key);
   hasher.text(to_string(spec.standardize)).text(fmt::format("{}", plan.config.data.calibration_fraction));
   hasher.number(plan.config.seed).number(static_cast<uint64_t>(bag));
   hasher.text(spec.learner->type).number(spec.learner->version);
@@ -29,7 +27,7 @@ Hash128 training_key_of(const Plan& plan, const LearnerSpec& spec, int bag) {
 Hash128 part_key_of(const Plan& plan, const FinalJob& job) {
   Hasher hasher;
   hasher.text("final").number(kFinalVersion).number(LearnedModel::kVersion).number(kMembersVersion);
-  add(hasher, job.training_key);
+  hasher.hash(job.training_key);
   for (const FinalJob::Wanted& wanted : job.wanted) {
     hasher.number(static_cast<uint64_t>(wanted.at.length)).text(wanted.at.label);
     for (const CalibrationSpec& spec : wanted.calibrations) hasher.text(spec.name());
@@ -37,7 +35,7 @@ Hash128 part_key_of(const Plan& plan, const FinalJob& job) {
   for (const double grade : plan.config.data.grades) hasher.text(fmt::format("{}", grade));
   if (plan.learner(job).learner->external)
     for (const TrainJob& other : plan.jobs)
-      if (other.learner == job.learner) add(hasher, other.key);
+      if (other.learner == job.learner) hasher.hash(other.key);
   return hasher.digest();
 }
 
@@ -118,7 +116,7 @@ void expect_final_possible(const Config& config) {
 Hash128 choice_key(const Plan& plan) {
   Hasher hasher;
   hasher.text("final choice").number(kChoiceVersion);
-  for (const Hash128& key : plan.mix_keys) add(hasher, key);
+  for (const Hash128& key : plan.mix_keys) hasher.hash(key);
   return hasher.digest();
 }
 
@@ -229,8 +227,8 @@ std::vector<FinalJob> final_jobs(const Plan& plan, const FinalChoice& choice) {
 Hash128 final_key(const Plan& plan, const std::vector<FinalJob>& jobs) {
   Hasher hasher;
   hasher.text("final model").number(kFinalVersion);
-  add(hasher, choice_key(plan));
-  for (const FinalJob& job : jobs) add(hasher, job.key);
+  hasher.hash(choice_key(plan));
+  for (const FinalJob& job : jobs) hasher.hash(job.key);
   return hasher.digest();
 }
 

@@ -146,7 +146,7 @@ void hash_files(const Config& config, const std::vector<std::string>& files, Art
   for (const auto& path : paths_of(config, files)) {
     if (missing == MissingFiles::kRefuse) expect_readable(path);
     const Hash128 hash = store.file_hash(path, missing);
-    hasher.number(hash.high).number(hash.low);
+    hasher.hash(hash);
     // LightGBM's group sizes belong to the content.
     std::filesystem::path groups = group_file_of(path);
     const bool as_remembered = missing == MissingFiles::kPlanned ||
@@ -173,8 +173,7 @@ Hash128 fold_key(const Config& config, size_t fold, ArtifactStore& store, Missin
   if (!config.data.given.empty()) {
     const FoldFeatures& given = *config.data.given[fold];
     hasher.text("given");
-    for (const auto* split : {&given.train, &given.valid, &given.test})
-      hasher.number(split->fingerprint().high).number(split->fingerprint().low);
+    for (const auto* split : {&given.train, &given.valid, &given.test}) hasher.hash(split->fingerprint());
     // No part of a fingerprint, but of what is kept: the same data under other names is known apart.
     const FeatureNames& names = given.train.feature_names();
     for (size_t j = 0; j < names.size(); ++j) hasher.text(names[j]);

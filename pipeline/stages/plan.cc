@@ -5,18 +5,12 @@
 namespace tunemix {
 namespace {
 
-void add(Hasher& hasher, const Hash128& hash) { hasher.number(hash.high).number(hash.low); }
-
-void add(Hasher& hasher, const std::vector<std::string>& words) {
-  hasher.number(words.size());
-  for (const std::string& word : words) hasher.text(word);
-}
-
 // Of the content of data.source, and of how it is used.
 Hash128 source_key(const Config& config, ArtifactStore& store, MissingFiles missing) {
   Hasher hasher;
   hash_files(config, config.data.source.files, store, missing, hasher);
-  add(hasher, config.data.source.features);
+  hasher.number(config.data.source.features.size());
+  for (const std::string& feature : config.data.source.features) hasher.text(feature);
   return hasher.digest();
 }
 
@@ -24,12 +18,12 @@ Hash128 training_key(const Config& config, const Hash128& fold_key, const Hash12
                      const LearnerSpec& spec, size_t fold, int bag) {
   Hasher hasher;
   hasher.text("training").number(kTrainingVersion);
-  add(hasher, fold_key);
+  hasher.hash(fold_key);
   hash_options(Stage::kTrain, config, hasher);
   hasher.text(to_string(spec.standardize)).number(fold).number(static_cast<uint64_t>(bag));
   hasher.text(spec.learner->type).number(spec.learner->version);
   for (const auto& [key, value] : spec.identity()) hasher.text(key).text(value);
-  if (spec.source != SourceUse::kNone) add(hasher, source_key);
+  if (spec.source != SourceUse::kNone) hasher.hash(source_key);
   if (spec.source == SourceUse::kJoint) hasher.text(fmt::format("{}", config.data.source.weight));
   return hasher.digest();
 }
@@ -39,7 +33,7 @@ Hash128 model_key(const Config& config, const TrainJob& job, ArtifactStore& stor
   const LearnerSpec& spec = config.learners[job.learner];
   Hasher hasher;
   hasher.text("model").number(kScoresVersion).number(LearnedModel::kVersion);
-  add(hasher, job.training_key);
+  hasher.hash(job.training_key);
   for (const Point& point : spec.points())
     hasher.number(static_cast<uint64_t>(point.length)).text(point.label);
   if (!spec.scores.empty()) {
@@ -54,7 +48,7 @@ Hash128 model_key(const Config& config, const TrainJob& job, ArtifactStore& stor
 Hash128 calibrate_key(const Config& config, const Hash128& train_key) {
   Hasher hasher;
   hasher.text("calibrate").number(kMembersVersion);
-  add(hasher, train_key);
+  hasher.hash(train_key);
   hash_options(Stage::kCalibrate, config, hasher);
   return hasher.digest();
 }
@@ -79,8 +73,8 @@ Hash128 Plan::id() const {
   Hasher hasher;
   hasher.text("plan").number(jobs.size());
   for (const TrainJob& job : jobs) {
-    add(hasher, job.key);
-    add(hasher, job.calibrate_key);
+    hasher.hash(job.key);
+    hasher.hash(job.calibrate_key);
   }
   return hasher.digest();
 }
@@ -105,7 +99,7 @@ Plan make_plan(Config config, ArtifactStore& store, MissingFiles missing) {
         job.key = model_key(c, job, store, missing);
         job.calibrate_key = calibrate_key(c, job.key);
         job.name = fmt::format("fold {}: {}, bag {}", fold + 1, c.learners[l].title(), bag + 1);
-        add(mix, job.calibrate_key);
+        mix.hash(job.calibrate_key);
         plan.jobs.push_back(std::move(job));
       }
     hash_options(Stage::kMix, c, mix);
@@ -113,7 +107,7 @@ Plan make_plan(Config config, ArtifactStore& store, MissingFiles missing) {
   }
   Hasher evaluation;
   evaluation.text("evaluate").number(kEvaluationVersion);
-  for (const Hash128& key : plan.mix_keys) add(evaluation, key);
+  for (const Hash128& key : plan.mix_keys) evaluation.hash(key);
   hash_options(Stage::kEvaluate, c, evaluation);
   plan.evaluation_key = evaluation.digest();
   store.save_file_hashes();

@@ -54,7 +54,7 @@ Dataset::Dataset(std::span<const float> features, std::shared_ptr<const void> ow
   }
   const Hash128 content = hash_features(features_, pool);
   Hasher hasher;
-  hasher.number(num_features_).number(content.high).number(content.low);
+  hasher.number(num_features_).hash(content);
   hasher.values(std::span<const int32_t>(labels_)).values(std::span<const size_t>(queries_.offsets()));
   for (const std::string& id : queries_.ids()) hasher.text(id);
   fingerprint_ = hasher.digest();

@@ -6,11 +6,6 @@
 #include "tunemix/core/error.h"
 
 namespace tunemix {
-namespace {
-
-constexpr size_t kBlock = 1024;  // documents
-
-}  // namespace
 
 FeatureCdf FeatureCdf::fit(const Dataset& data, const Context& context) {
   const size_t n = data.documents();
@@ -70,7 +65,7 @@ float FeatureCdf::at(size_t feature, float value) const {
 Dataset FeatureCdf::apply(const Dataset& data, const Context& context) const {
   require(data.features() == features(), "shares of other features");
   FloatBuffer values(data.values().size());
-  parallel_blocks(context.pool(), data.documents(), kBlock, [&](size_t begin, size_t end) {
+  parallel_blocks(context.pool(), data.documents(), 1024, [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i)
       for (size_t j = 0; j < features(); ++j) values.data()[i * features() + j] = at(j, data.row(i)[j]);
   });

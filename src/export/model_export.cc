@@ -1,26 +1,17 @@
 #include "tunemix/export/model_export.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <iterator>
 #include <limits>
 #include <set>
 
+#include "export/buffer.h"
 #include "tunemix/core/error.h"
 #include "tunemix/core/text.h"
 
 namespace tunemix {
 namespace {
-
-using Buffer = fmt::memory_buffer;
-
-template <typename... Args>
-void print(Buffer& out, fmt::format_string<Args...> format, Args&&... args) {
-  fmt::format_to(std::back_inserter(out), format, std::forward<Args>(args)...);
-}
 
 void quote(Buffer& out, std::string_view text) {
   out.push_back('"');

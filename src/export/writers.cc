@@ -1,26 +1,17 @@
 #include "tunemix/export/writers.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <limits>
 #include <numeric>
 #include <unordered_set>
 
+#include "export/buffer.h"
 #include "tunemix/core/error.h"
 #include "tunemix/core/text.h"
 
 namespace tunemix {
 namespace {
-
-using Buffer = fmt::memory_buffer;
-
-template <typename... Args>
-void print(Buffer& out, fmt::format_string<Args...> format, Args&&... args) {
-  fmt::format_to(std::back_inserter(out), format, std::forward<Args>(args)...);
-}
 
 std::span<const float> scores_of(const ScoredDocuments& d, size_t query) {
   return d.scores.subspan(d.queries.begin(query), d.queries.length(query));

@@ -81,7 +81,7 @@ std::vector<double> TrainingData::query_weights() const {
 
 Hash128 TrainingData::fingerprint() const {
   Hasher hasher;
-  hasher.number(all().fingerprint().high).number(all().fingerprint().low);
+  hasher.hash(all().fingerprint());
   hasher.values(std::span<const size_t>(query_numbers_));
   return hasher.digest();
 }

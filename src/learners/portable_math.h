@@ -33,6 +33,23 @@ inline double portable_exp(double x) {
   return power * sum + power;
 }
 
+// log2 of a positive normal x, within a few units of 1e-16.
+inline double portable_log2(double x) {
+  const auto bits = std::bit_cast<uint64_t>(x);
+  int64_t exponent = static_cast<int64_t>(bits >> 52) - 1023;
+  double m = std::bit_cast<double>((bits & 0xfffffffffffffULL) | 0x3ff0000000000000ULL);  // in [1, 2)
+  if (m > 1.4142135623730951) {
+    m *= 0.5;
+    ++exponent;
+  }
+  // ln m = 2 atanh t.
+  const double t = (m - 1) / (m + 1);
+  const double square = t * t;
+  double sum = 0;
+  for (int k = 21; k >= 1; k -= 2) sum = sum * square + 1.0 / k;
+  return static_cast<double>(exponent) + 2 * t * sum * 1.4426950408889634;
+}
+
 // For normal x > 0: x = 2^n m with m near 1, log m = 2 atanh((m - 1) / (m + 1)).
 inline double portable_log(double x) {
   constexpr double kLn2 = 0x1.62e42fefa39efp-1;

@@ -4,12 +4,6 @@
 #include <cmath>
 
 namespace tunemix {
-namespace {
-
-constexpr size_t kSmallestBlock = 1024;  // documents of a sum
-constexpr size_t kMostBlocks = 64;
-
-}  // namespace
 
 Scaling fit_scaling(const TrainingData& data, const Context& context) {
   const std::span<const uint32_t> documents = data.documents();
@@ -17,7 +11,7 @@ Scaling fit_scaling(const TrainingData& data, const Context& context) {
   const size_t d = data.all().features();
   double n = 0;
   for (const uint32_t i : documents) n += data.weight(i);
-  const size_t block = std::max(kSmallestBlock, (documents.size() + kMostBlocks - 1) / kMostBlocks);
+  const size_t block = block_size(documents.size(), 1024, 64);
   const float* first = data.all().row(documents[0]).data();
   // The weighted sum over documents of value(x, j), in blocks of documents that are added up in order.
   const auto sums = [&](auto value) {

@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kShort = 64;           // documents of a query whose ranks are counted one by one
 constexpr size_t kInsertionLimit = 64;  // up to here, inserting into a short list beats a heap
 constexpr size_t kLanes = 16;           // scores compared with the list's last at once
-constexpr size_t kBlock = 128;          // queries of one task
+constexpr size_t kTaskQueries = 128;
 
 bool any_above(const float* scores, float bound) {
   bool any = false;
@@ -264,7 +264,7 @@ double SelectionMetric::operator()(std::span<const float> scores) const {
 
 double SelectionMetric::operator()(std::span<const float> scores, ThreadPool& pool) const {
   std::vector<double> values(queries());
-  parallel_blocks(pool, queries(), kBlock,
+  parallel_blocks(pool, queries(), kTaskQueries,
                   [&](size_t first, size_t last) { of_queries(first, last, scores, values.data()); });
   double sum = 0;
   for (size_t q = 0; q < values.size(); ++q) sum += weights_[q] * values[q];

@@ -38,10 +38,6 @@ void overwrite(const std::filesystem::path& path, const Bytes& bytes) {
   ASSERT_TRUE(out.good());
 }
 
-size_t entries(const std::filesystem::path& directory) {
-  return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(directory), {}));
-}
-
 Bytes sample_payload() {
   Bytes payload;
   for (int i = 0; i < 60; ++i) payload.push_back(static_cast<uint8_t>(i * i % 251));
@@ -121,7 +117,7 @@ TEST_P(ArtifactFile, RoundTrips) {
     EXPECT_EQ(read_artifact(path_, "thing", 3).payload, payload);
     EXPECT_EQ(read_artifact(path_, "thing", 9).version, 3U);
   }
-  EXPECT_EQ(entries(scratch_.path()), 1U) << "a temporary file is left";
+  EXPECT_EQ(test::entries(scratch_.path()), 1U) << "a temporary file is left";
 }
 
 TEST_P(ArtifactFile, RefusesAnotherKindAndANewerVersion) {
@@ -175,7 +171,7 @@ TEST(WriteFileAtomically, ReplacesTheFileAndLeavesNoOther) {
     write_file_atomically(scratch / "file", text);
     EXPECT_EQ(read_text_file(scratch / "file"), text);
   }
-  EXPECT_EQ(entries(scratch.path()), 1U);
+  EXPECT_EQ(test::entries(scratch.path()), 1U);
 }
 
 // While it lives, no file may grow beyond `bytes`: the disk is full, as it were.
@@ -207,7 +203,7 @@ TEST(WriteFileAtomically, AFailureKeepsTheOldFile) {
     EXPECT_THROW(write_file_atomically(scratch / "file", std::string(5000, 'x')), RunError);
   }
   EXPECT_EQ(read_text_file(scratch / "file"), "old");
-  EXPECT_EQ(entries(scratch.path()), 1U) << "a temporary file is left";
+  EXPECT_EQ(test::entries(scratch.path()), 1U) << "a temporary file is left";
 }
 
 TEST(WriteFileAtomically, FailsWhereThereIsNoPlace) {
@@ -216,7 +212,7 @@ TEST(WriteFileAtomically, FailsWhereThereIsNoPlace) {
   EXPECT_THROW(write_file_atomically(scratch / "taken", std::string_view("x")), RunError);
   EXPECT_THROW(write_file_atomically(scratch / "no" / "file", std::string_view("x")), RunError);
   EXPECT_TRUE(std::filesystem::is_directory(scratch / "taken"));
-  EXPECT_EQ(entries(scratch.path()), 1U);
+  EXPECT_EQ(test::entries(scratch.path()), 1U);
 }
 
 }  // namespace

@@ -18,10 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-size_t entries(const fs::path& folder) {
-  return static_cast<size_t>(std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
-}
-
 TEST(UserFile, IsWrittenBehindItsLinksAndKeepsItsMode) {
   const test::ScratchDirectory scratch;
   write_user_file(scratch / "real", std::string_view("old"));
@@ -37,7 +33,7 @@ TEST(UserFile, IsWrittenBehindItsLinksAndKeepsItsMode) {
   EXPECT_EQ(read_text_file(scratch / "missing"), "made");
   fs::create_symlink("round", scratch / "round");
   EXPECT_THROW(write_user_file(scratch / "round", std::string_view("x")), InputError);
-  EXPECT_EQ(entries(scratch.path()), 6U) << "a temporary file is left";
+  EXPECT_EQ(test::entries(scratch.path()), 6U) << "a temporary file is left";
 }
 
 TEST(UserFile, DevicesAndPipesStayWhatTheyAre) {
@@ -53,7 +49,7 @@ TEST(UserFile, DevicesAndPipesStayWhatTheyAre) {
   write_user_file("/dev/null", std::string_view("x"));
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
   EXPECT_THROW(write_user_file("/dev/full", std::string_view("x")), RunError);
-  EXPECT_EQ(entries(scratch.path()), 1U);
+  EXPECT_EQ(test::entries(scratch.path()), 1U);
 }
 
 TEST(UserFile, AFailureLeavesNoFolderBehind) {
@@ -62,10 +58,10 @@ TEST(UserFile, AFailureLeavesNoFolderBehind) {
     OutputFile file(scratch / "a/b/c", Folders::kMake);
     EXPECT_TRUE(fs::exists(scratch / "a/b"));
   }
-  EXPECT_EQ(entries(scratch.path()), 0U);
+  EXPECT_EQ(test::entries(scratch.path()), 0U);
   EXPECT_THROW(OutputFile(scratch / "a/b/c", Folders::kExpect), InputError);
   EXPECT_THROW(OutputFile(scratch / "a/b" / std::string(300, 'x') / "c", Folders::kMake), InputError);
-  EXPECT_EQ(entries(scratch.path()), 0U);
+  EXPECT_EQ(test::entries(scratch.path()), 0U);
   EXPECT_THROW(OutputFile(scratch.path()), InputError);
   write_user_file(scratch / "a/b/c", std::string_view("x"), Folders::kMake);
   EXPECT_EQ(read_text_file(scratch / "a/b/c"), "x");
@@ -80,7 +76,7 @@ TEST(OwnFile, ReplacesALinkAndNeverFollowsIt) {
   EXPECT_FALSE(fs::is_symlink(scratch / "ours"));
   // Names as long as the system allows have room for what a temporary name adds.
   write_file_atomically(scratch / std::string(255, 'n'), std::string_view("long"));
-  EXPECT_EQ(entries(scratch.path()), 3U);
+  EXPECT_EQ(test::entries(scratch.path()), 3U);
 }
 
 TEST(SameFile, ThroughLinks) {

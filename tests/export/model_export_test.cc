@@ -28,7 +28,7 @@ using testing::HasSubstr;
 constexpr size_t kFeatures = 8;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-Dataset make_data(uint64_t seed, int labels = 4) {
+Dataset labelled_data(uint64_t seed, int labels = 4) {
   return make_synthetic(
       {.queries = 40, .features = kFeatures, .labels = labels, .mean_length = 10, .seed = seed}, Context());
 }
@@ -243,8 +243,8 @@ void expect_same_scores(const PlainModel& plain, std::span<const float> ours, co
 
 TEST(ModelExport, OneColumnModelsOfTheRegistry) {
   const Context context;
-  const Dataset train = make_data(1);
-  const Dataset data = make_data(2);
+  const Dataset train = labelled_data(1);
+  const Dataset data = labelled_data(2);
   size_t exported = 0;
   for (const auto& learner : registry().entries()) {
     if (!learner->start || !learner->one_column) continue;
@@ -305,8 +305,8 @@ constexpr const char* kLinear[] = {"rbc.linear.ndcg", "rbc.linear.raw"};
 
 TEST(ModelExport, ClassifiersWithLinearCalibrations) {
   const Context context;
-  const Dataset train = make_data(1);
-  const Dataset data = make_data(2);
+  const Dataset train = labelled_data(1);
+  const Dataset data = labelled_data(2);
   const std::vector<std::pair<std::string, Settings>> cases = {
       {"adaboost_mh", {{"leaves", "6"}}},
       {"adaboost_mh", {{"votes", "real"}}},
@@ -339,7 +339,7 @@ std::string refusal(const std::function<void()>& action) {
 
 TEST(ModelExport, WhatIsNotExactIsRefused) {
   const Context context;
-  const Dataset train = make_data(1);
+  const Dataset train = labelled_data(1);
   const auto boosted = [&](const Dataset& data) {
     return test::train_by_name(data, "adaboost_mh", {}, {5}, context);
   };
@@ -401,7 +401,7 @@ TEST(ModelExport, SolrThresholdsKeepTheCut) {
 // A product of stumps on the same feature: paths that contradict themselves are not written.
 TEST(ModelExport, ProductsExpandToWhatTheyAre) {
   const Context context;
-  const Dataset train = make_data(5);
+  const Dataset train = labelled_data(5);
   const LearnedModel learned =
       test::train_by_name(train, "adaboost_mh", {{"base", "product"}, {"terms", "8"}}, {20}, context);
   const PlainModel plain = learned.model->plain(0);

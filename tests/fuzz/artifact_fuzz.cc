@@ -155,8 +155,8 @@ int main(int argc, char** argv) {
                          save_train_result(load_train_result(bytes, plan, job, info));
                        }});
     targets.push_back(
-        {"members of " + learner.type, payload(kMembersKind, job.calibrate_key), [&](const Bytes& bytes) {
-           const TrainResult scores = load_train_result(payload(kScoresKind, job.key), plan, job, info);
+        {"members of " + learner.type, payload(kMembersKind, job.calibrate_key),
+         [&, scores = load_train_result(payload(kScoresKind, job.key), plan, job, info)](const Bytes& bytes) {
            std::vector<float> out(info.valid.labels.size());
            for (const CalibratedModel& member : parse_members(bytes, plan, job, info))
              if (member.calibrator.columns() == scores.points[member.point].valid.columns())
@@ -203,11 +203,10 @@ int main(int argc, char** argv) {
                          model->score(data, points, context);
                        }});
   }
+  std::vector<std::vector<CalibratedModel>> tables;
+  for (const TrainJob& job : plan.jobs)
+    tables.push_back(parse_members(payload(kMembersKind, job.calibrate_key), plan, job, info));
   targets.push_back({"mix", payload(kMixKind, plan.mix_keys[0]), [&](const Bytes& bytes) {
-                       std::vector<std::vector<CalibratedModel>> tables;
-                       for (const TrainJob& job : plan.jobs)
-                         tables.push_back(
-                             parse_members(payload(kMembersKind, job.calibrate_key), plan, job, info));
                        for (const MixRow& row : load_mix(bytes, plan, 0, info)) fits(row, tables);
                      }});
   targets.push_back({"evaluation", payload(kEvaluationKind, plan.evaluation_key), [&](const Bytes& bytes) {

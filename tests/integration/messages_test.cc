@@ -115,15 +115,15 @@ TEST_F(Messages, CompareNamesItsSystems) {
   at_.good("run tiny.yaml name=second learners.0.shrinkage=0.3");
   const Result result = at_.good("compare tiny second");
   EXPECT_THAT(result.out, AllOf(HasSubstr("A: tiny\nB: second\n"), HasSubstr("\nall ")));
-  const auto json = nlohmann::json::parse(at_.good("compare tiny second --json").out);
-  EXPECT_EQ(json["a"], "tiny");
+  const auto answer = nlohmann::json::parse(at_.good("compare tiny second --json").out);
+  EXPECT_EQ(answer["a"], "tiny");
   double sum = 0;
   double queries = 0;
-  for (const auto& fold : json["folds"]) {
+  for (const auto& fold : answer["folds"]) {
     sum += fold["mean_a"].get<double>() * fold["queries"].get<double>();
     queries += fold["queries"].get<double>();
   }
-  EXPECT_DOUBLE_EQ(json["pooled"]["mean_a"], sum / queries);
+  EXPECT_DOUBLE_EQ(answer["pooled"]["mean_a"], sum / queries);
 }
 
 TEST_F(Messages, SeveralRunsAndScoreFilesAreCompared) {
@@ -145,12 +145,12 @@ TEST_F(Messages, SeveralRunsAndScoreFilesAreCompared) {
             nlohmann::json::parse(at_.good("compare tiny second --metric err --json").out)["folds"]);
 
   const std::string three = "compare tiny second tiny";
-  const auto json = nlohmann::json::parse(at_.good(three + " --json").out);
-  ASSERT_EQ(json["systems"].size(), 3U);
-  ASSERT_EQ(json["pairs"].size(), 3U);
-  EXPECT_EQ(json["pairs"][0]["fisher"], runs["fisher"]);
-  EXPECT_EQ(json["pairs"][1]["fisher"]["p"], 1.0);
-  EXPECT_EQ(json["systems"][0]["mean"], runs["pooled"]["mean_a"]);
+  const auto answer = nlohmann::json::parse(at_.good(three + " --json").out);
+  ASSERT_EQ(answer["systems"].size(), 3U);
+  ASSERT_EQ(answer["pairs"].size(), 3U);
+  EXPECT_EQ(answer["pairs"][0]["fisher"], runs["fisher"]);
+  EXPECT_EQ(answer["pairs"][1]["fisher"]["p"], 1.0);
+  EXPECT_EQ(answer["systems"][0]["mean"], runs["pooled"]["mean_a"]);
   EXPECT_THAT(at_.good(three).out, AllOf(HasSubstr("A: tiny\nB: second\nC: tiny\n"), HasSubstr("3 pairs")));
 
   EXPECT_THAT(refused("compare tiny"),
@@ -233,8 +233,8 @@ TEST_F(Messages, WhatAFileSaysDoesNotReachTheTerminalRaw) {
               AllOf(HasSubstr("\\x1b]0;title\\x07"), Not(HasSubstr("\x1b"))));
   at_.good("run tiny.yaml");
   fs::copy_file(at_ / "runs/tiny/bundle-fold1.tmx", at_ / "b\x1b[31m.tmx");
-  for (const char* json : {"", " --json"})
-    EXPECT_THAT(at_.good(std::string("inspect $'b\\x1b[31m.tmx'") + json).out, Not(HasSubstr("\x1b")));
+  for (const char* form : {"", " --json"})
+    EXPECT_THAT(at_.good(std::string("inspect $'b\\x1b[31m.tmx'") + form).out, Not(HasSubstr("\x1b")));
 }
 
 TEST_F(Messages, AHugeGridAsksFirst) {

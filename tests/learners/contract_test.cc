@@ -13,14 +13,7 @@ namespace {
 
 using testing::ElementsAreArray;
 
-std::vector<std::string> trained_types() {
-  std::vector<std::string> types;
-  for (const auto& entry : registry().entries())
-    if (entry->start) types.push_back(entry->type);
-  return types;
-}
-
-Dataset made(uint64_t seed, int labels = 5, size_t queries = 40) {
+Dataset small_data(uint64_t seed, int labels = 5, size_t queries = 40) {
   return make_synthetic(
       {.queries = queries, .features = 7, .labels = labels, .mean_length = 12, .seed = seed}, Context());
 }
@@ -52,12 +45,6 @@ std::unique_ptr<Model> train(const ShortRun& run, const TrainingData& data, cons
   return trainer->model();
 }
 
-std::vector<uint8_t> bytes_of(const Model& model) {
-  BinaryWriter out;
-  model.save(out);
-  return {out.bytes().begin(), out.bytes().end()};
-}
-
 std::vector<ScoreMatrix> all_scores(const Model& model, const Dataset& data) {
   std::vector<size_t> points(model.points().size());
   std::iota(points.begin(), points.end(), size_t{0});
@@ -71,8 +58,8 @@ void expect_same_scores(const ScoreMatrix& a, const ScoreMatrix& b) {
 class Contract : public testing::TestWithParam<std::string> {
  protected:
   ShortRun run_ = short_run(GetParam());
-  Dataset data_ = made(1);
-  Dataset valid_ = made(2);
+  Dataset data_ = small_data(1);
+  Dataset valid_ = small_data(2);
   BinCache cache_{data_};
 };
 
@@ -105,19 +92,19 @@ TEST_P(Contract, GivesThePointsThatWerePlannedWithFiniteScores) {
 
 TEST_P(Contract, IsTheSameBytesOnAnyNumberOfThreads) {
   const TrainingData training(cache_);
-  const std::vector<uint8_t> one = bytes_of(*train(run_, training, Context(1, 3), &valid_));
+  const std::vector<uint8_t> one = test::bytes_of(*train(run_, training, Context(1, 3), &valid_));
   for (const int threads : {2, 4})
-    EXPECT_EQ(bytes_of(*train(run_, training, Context(threads, 3), &valid_)), one) << threads;
+    EXPECT_EQ(test::bytes_of(*train(run_, training, Context(threads, 3), &valid_)), one) << threads;
 }
 
 TEST_P(Contract, ComesBackFromItsBytes) {
   const TrainingData training(cache_);
   const std::unique_ptr<Model> model = train(run_, training, Context(2, 3));
-  const std::vector<uint8_t> bytes = bytes_of(*model);
+  const std::vector<uint8_t> bytes = test::bytes_of(*model);
   BinaryReader in(bytes, "the model");
   const std::unique_ptr<Model> loaded = run_.learner->load(in);
   in.expect_end();
-  EXPECT_EQ(bytes_of(*loaded), bytes);
+  EXPECT_EQ(test::bytes_of(*loaded), bytes);
   EXPECT_EQ(loaded->points(), model->points());
   const std::vector<ScoreMatrix> before = all_scores(*model, valid_);
   const std::vector<ScoreMatrix> after = all_scores(*loaded, valid_);
@@ -127,7 +114,7 @@ TEST_P(Contract, ComesBackFromItsBytes) {
 
 TEST_P(Contract, DamagedBytesAreRefusedOrHarmless) {
   const TrainingData training(cache_);
-  const std::vector<uint8_t> bytes = bytes_of(*train(run_, training, Context(2, 3)));
+  const std::vector<uint8_t> bytes = test::bytes_of(*train(run_, training, Context(2, 3)));
   for (size_t size = 0; size < bytes.size(); size += 1 + bytes.size() / 60)
     EXPECT_THROW(
         {
@@ -159,7 +146,7 @@ TEST_P(Contract, KeepsWhatSomePointsNeed) {
     EXPECT_THAT(kept->points(), testing::ElementsAre(model->points()[p]));
     expect_same_scores(all_scores(*kept, valid_)[0], all[p]);
     EXPECT_EQ(kept->range(0), model->range(p));
-    EXPECT_LE(bytes_of(*kept).size(), bytes_of(*model).size());
+    EXPECT_LE(test::bytes_of(*kept).size(), test::bytes_of(*model).size());
   }
 }
 
@@ -167,7 +154,7 @@ TEST_P(Contract, GoesOnWhereItStopped) {
   if (!run_.learner->resumable) GTEST_SKIP() << "trained at one go";
   const TrainingData training(cache_);
   const Context context(2, 3);
-  const std::vector<uint8_t> whole = bytes_of(*train(run_, training, context, &valid_));
+  const std::vector<uint8_t> whole = test::bytes_of(*train(run_, training, context, &valid_));
   // A shorter run first, whose state a longer one takes up.
   ShortRun shorter = run_;
   shorter.lengths = {3};
@@ -187,7 +174,7 @@ TEST_P(Contract, GoesOnWhereItStopped) {
   in.expect_end();
   while (!resumed->step(0)) {
   }
-  EXPECT_EQ(bytes_of(*resumed->model()), whole);
+  EXPECT_EQ(test::bytes_of(*resumed->model()), whole);
   ASSERT_FALSE(reported.empty());
   EXPECT_GT(reported.front(), 3U);
   // And a state of more rounds gives the model of fewer.
@@ -197,7 +184,7 @@ TEST_P(Contract, GoesOnWhereItStopped) {
   const std::unique_ptr<Trainer> back = run_.learner->resume(first, again, context);
   while (!back->step(0)) {
   }
-  EXPECT_EQ(bytes_of(*back->model()), bytes_of(*begun->model()));
+  EXPECT_EQ(test::bytes_of(*back->model()), test::bytes_of(*begun->model()));
 }
 
 TEST_P(Contract, TakesSomeQueriesOneQueryAndConstantFeatures) {
@@ -216,7 +203,7 @@ TEST_P(Contract, TakesSomeQueriesOneQueryAndConstantFeatures) {
 }
 
 TEST_P(Contract, TakesTwoLabels) {
-  const Dataset two = made(3, 2);
+  const Dataset two = small_data(3, 2);
   BinCache bins(two);
   const std::unique_ptr<Model> model = train(run_, TrainingData(bins), Context(2, 1));
   EXPECT_EQ(model->columns(), run_.learner->one_column ? 1U : 2U);
@@ -232,7 +219,7 @@ TEST_P(Contract, ImportanceIsAShareOfEachFeature) {
   for (const double share : shares) EXPECT_GE(share, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Registry, Contract, testing::ValuesIn(trained_types()),
+INSTANTIATE_TEST_SUITE_P(Registry, Contract, testing::ValuesIn(test::trained_types()),
                          [](const auto& tested) { return tested.param; });
 
 }  // namespace

@@ -10,7 +10,6 @@
 #include "learners/gradient_trees/lambda_kernel.h"
 #include "learners/gradient_trees/model.h"
 #include "learners/gradient_trees/objective.h"
-#include "learners/gradient_trees/portable_math.h"
 #include "learners/gradient_trees/rank_order.h"
 #include "tests/learners/train_by_name.h"
 #include "tunemix/core/aligned.h"
@@ -26,7 +25,7 @@ using namespace trees;
 const std::vector<std::string> kTypes = {"lambdamart", "mart",          "yetirank",
                                          "logitboost", "random_forest", "extra_trees"};
 
-Dataset made(uint64_t seed, size_t queries = 40, int labels = 5) {
+Dataset tree_data(uint64_t seed, size_t queries = 40, int labels = 5) {
   return make_synthetic({.queries = queries, .features = 13, .labels = labels, .seed = seed}, Context(1));
 }
 
@@ -36,12 +35,6 @@ Dataset with_queries(std::vector<float> features, size_t width, std::vector<int3
   for (size_t q = 0; q + 1 < offsets.size(); ++q) ids.push_back(std::to_string(q + 1));
   return Dataset(std::move(features), width, std::move(labels),
                  QueryIndex(std::move(offsets), std::move(ids)), NameTable());
-}
-
-std::vector<uint8_t> bytes_of(const Model& model) {
-  BinaryWriter out;
-  model.save(out);
-  return {out.bytes().begin(), out.bytes().end()};
 }
 
 Settings small(const std::string& type) {
@@ -70,12 +63,6 @@ std::vector<float> random_scores(size_t n, uint64_t seed) {
   std::vector<float> scores(n);
   for (float& score : scores) score = static_cast<float>(random.normal());
   return scores;
-}
-
-TEST(PortableMath, EqualsTheLibrary) {
-  for (double x = 1e-8; x < 1e8; x *= 1.37)
-    EXPECT_NEAR(portable_log2(x), std::log2(x), 4e-15 * (1 + std::abs(std::log2(x))));
-  for (double x = -60; x < 60; x += 0.173) EXPECT_NEAR(portable_exp(x) / std::exp(x), 1, 1e-14);
 }
 
 TEST(RankOrder, IsAStableSort) {
@@ -153,7 +140,7 @@ class PlainLambda {
 };
 
 TEST(LambdaMart, GradientsAreDerivativesOfThePairLoss) {
-  const Dataset data = made(1, 12);
+  const Dataset data = tree_data(1, 12);
   // Scores that lie further apart than what e^x can take have a way of their own.
   for (const float spread : {1.0F, 60.0F})
     for (const int choice : {0, 1, 2, 3}) {
@@ -183,7 +170,7 @@ TEST(LambdaMart, GradientsAreDerivativesOfThePairLoss) {
 }
 
 TEST(LambdaMart, LambdasOfAQuerySumToZero) {
-  const Dataset data = made(2, 60);
+  const Dataset data = tree_data(2, 60);
   const std::vector<float> scores = random_scores(data.documents(), 3);
   for (const TreeObjective kind : {TreeObjective::kLambdaMart, TreeObjective::kYetiRank}) {
     const auto found = gradients_of(kind, TreeOptions(), data, 0, {scores});
@@ -264,7 +251,7 @@ TEST(LambdaMart, LongQueriesTakeNoQuadraticTime) {
 }
 
 TEST(LogitBoost, GradientsAreDerivativesOfTheLikelihood) {
-  const Dataset data = made(3, 6, 3);
+  const Dataset data = tree_data(3, 6, 3);
   const size_t n = data.documents();
   std::vector<std::vector<float>> scores;
   for (uint64_t c = 0; c < 3; ++c) scores.push_back(random_scores(n, 20 + c));
@@ -363,7 +350,7 @@ PlainTree plain_tree(const BinnedDataset& bins, const BinCuts& cuts, const std::
 }
 
 TEST(TreeGrower, EqualsThePlainTreeCutForCut) {
-  const Dataset data = made(5, 60);
+  const Dataset data = tree_data(5, 60);
   for (const size_t max_bins : {20, 255})
     for (const int depth : {0, 3})
       for (const double l2 : {0.0, 5.0}) {
@@ -432,7 +419,7 @@ TEST(Mart, OneRoundByHand) {
 }
 
 TEST(Mart, TrainingLossFalls) {
-  const Dataset data = made(6, 80);
+  const Dataset data = tree_data(6, 80);
   const Context context(2);
   std::vector<int64_t> lengths(40);
   std::iota(lengths.begin(), lengths.end(), 1);
@@ -452,8 +439,8 @@ TEST(Mart, TrainingLossFalls) {
 }
 
 TEST(TreeLearners, LearnToRank) {
-  const Dataset train = made(1, 150);
-  const Dataset other = made(2, 150);
+  const Dataset train = tree_data(1, 150);
+  const Dataset other = tree_data(2, 150);
   const Context context(2);
   for (const std::string& type : kTypes) {
     const LearnedModel learned =
@@ -474,7 +461,7 @@ TEST(TreeLearners, LearnToRank) {
 }
 
 TEST(TreeLearners, SameBytesOnAnyNumberOfThreads) {
-  const Dataset data = made(8, 120);
+  const Dataset data = tree_data(8, 120);
   for (const std::string& type : kTypes)
     for (const std::string variant : {"", "rows", "bandit"}) {
       Settings settings = small(type);
@@ -491,7 +478,7 @@ TEST(TreeLearners, SameBytesOnAnyNumberOfThreads) {
       std::vector<uint8_t> first;
       for (const int threads : {1, 2, 4}) {
         const LearnedModel learned = test::train_by_name(data, type, settings, {3, 12}, Context(threads));
-        const std::vector<uint8_t> bytes = bytes_of(*learned.model);
+        const std::vector<uint8_t> bytes = test::bytes_of(*learned.model);
         if (first.empty()) first = bytes;
         EXPECT_EQ(bytes, first) << type << ' ' << variant << ' ' << threads;
       }
@@ -509,7 +496,7 @@ TEST(GradientTrees, SharedHistogramsAreTheSameOnAnyNumberOfThreads) {
       const LearnedModel learned = test::train_by_name(
           data, "lambdamart", {{"leaves", "12"}, {"iterations", "3"}, {"feature_fraction", fraction}}, {3},
           Context(threads));
-      const std::vector<uint8_t> bytes = bytes_of(*learned.model);
+      const std::vector<uint8_t> bytes = test::bytes_of(*learned.model);
       if (first.empty()) first = bytes;
       EXPECT_EQ(bytes, first) << threads << ' ' << fraction;
     }
@@ -517,8 +504,8 @@ TEST(GradientTrees, SharedHistogramsAreTheSameOnAnyNumberOfThreads) {
 }
 
 TEST(TreeLearners, GoOnWhereTheyStopped) {
-  const Dataset data = made(9, 60);
-  const Dataset valid = made(10, 30);
+  const Dataset data = tree_data(9, 60);
+  const Dataset valid = tree_data(10, 30);
   const Context context(2);
   BinCache cache(data);
   const TrainingData training(cache);
@@ -547,20 +534,20 @@ TEST(TreeLearners, GoOnWhereTheyStopped) {
       EXPECT_EQ(std::get<int64_t>(rest->facts().at(0).value), 4);
       while (!rest->step(0)) {
       }
-      EXPECT_EQ(bytes_of(*rest->model()), bytes_of(*whole->model())) << type << drawn;
+      EXPECT_EQ(test::bytes_of(*rest->model()), test::bytes_of(*whole->model())) << type << drawn;
     }
 }
 
 TEST(TreeLearners, KeepSaveAndLoad) {
-  const Dataset data = made(11, 50);
-  const Dataset other = made(12, 20);
+  const Dataset data = tree_data(11, 50);
+  const Dataset other = tree_data(12, 20);
   const Context context(2);
   for (const std::string& type : kTypes) {
     const LearnedModel long_run = test::train_by_name(data, type, small(type), {2, 5, 12}, context);
     const LearnedModel short_run = test::train_by_name(data, type, small(type), {2, 5}, context);
     const size_t kept[2] = {0, 1};
-    EXPECT_EQ(bytes_of(*long_run.model->keep(kept)), bytes_of(*short_run.model)) << type;
-    const std::vector<uint8_t> bytes = bytes_of(*long_run.model);
+    EXPECT_EQ(test::bytes_of(*long_run.model->keep(kept)), test::bytes_of(*short_run.model)) << type;
+    const std::vector<uint8_t> bytes = test::bytes_of(*long_run.model);
     BinaryReader in(bytes, "model");
     const auto loaded = long_run.learner->load(in);
     in.expect_end();
@@ -588,8 +575,8 @@ TEST(TreeLearners, KeepSaveAndLoad) {
 }
 
 TEST(TreeLearners, StopEarlyAndKeepNominalPoints) {
-  const Dataset data = made(13, 60);
-  const Dataset valid = made(14, 30);
+  const Dataset data = tree_data(13, 60);
+  const Dataset valid = tree_data(14, 30);
   const Context context(2);
   BinCache cache(data);
   const TrainingData training(cache);
@@ -643,7 +630,7 @@ TEST(TreeLearners, OddData) {
 
 TEST(TreeLearners, RefuseWhatCannotBeRight) {
   const Context context(1);
-  const Dataset data = made(1, 5);
+  const Dataset data = tree_data(1, 5);
   EXPECT_THROW(test::train_by_name(data, "lambdamart", {{"leaves", "1"}}, {1}, context), InputError);
   EXPECT_THROW(test::train_by_name(data, "mart", {{"truncation", "5"}}, {1}, context), InputError);
   EXPECT_THROW(test::train_by_name(data, "random_forest", {{"shrinkage", "0.1"}}, {1}, context), InputError);

@@ -74,6 +74,7 @@ TEST(PortableMath, IsCloseToTheLibrary) {
     EXPECT_NEAR(portable_exp(x) / std::exp(x), 1, 1e-15) << x;
     const double y = std::exp(x / (k % 2 == 0 ? 1 : 1000));
     EXPECT_NEAR(portable_log(y), std::log(y), 4e-16 * std::abs(std::log(y))) << y;
+    EXPECT_NEAR(portable_log2(y), std::log2(y), 4e-15 * (1 + std::abs(std::log2(y)))) << y;
   }
   EXPECT_EQ(portable_exp(0), 1);
   EXPECT_EQ(portable_log(1), 0);

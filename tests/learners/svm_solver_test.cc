@@ -15,8 +15,6 @@ using test::plain_options;
 using test::random_rows;
 using test::Rows;
 
-constexpr SvmSolver kSolvers[] = {SvmSolver::kDual, SvmSolver::kNewton, SvmSolver::kAuto};
-
 std::vector<double> weights_without_bias(const SvmModel& model) {
   return {model.weights().begin(), model.weights().end() - static_cast<std::ptrdiff_t>(model.labels())};
 }
@@ -51,7 +49,7 @@ TEST(SvmSolver, ReachesTheOptimumOfASlowSolver) {
     const Rows rows = random_rows(25, 3, static_cast<int>(K), 10 + K);
     for (const double C : {0.1, 3.0, 40.0}) {
       const double optimum = test::slow_optimum(rows, K, C, 3000);
-      for (const SvmSolver solver : kSolvers) {
+      for (const SvmSolver solver : test::kSolvers) {
         SvmOptions options = plain_options(solver);
         options.labels = static_cast<int>(K);
         options.C = C;
@@ -122,7 +120,7 @@ TEST(SvmSolver, TwoLabelsGiveTheBinaryHingeSolution) {
       a[i] = next;
     }
   const Context context;
-  for (const SvmSolver solver : kSolvers) {
+  for (const SvmSolver solver : test::kSolvers) {
     SvmOptions options = plain_options(solver);
     options.C = C;
     options.gap = 1e-8;
@@ -140,7 +138,7 @@ TEST(SvmSolver, SparseAndDenseRowsGiveTheObjectiveOfTheDefinition) {
   for (const double density : {0.05, 1.0}) {
     const Rows rows = random_rows(3000, 20, 4, 21, density);
     const std::vector<double> ones(rows.labels.size(), 1.0);
-    for (const SvmSolver solver : kSolvers) {
+    for (const SvmSolver solver : test::kSolvers) {
       SvmOptions options = plain_options(solver);
       options.C = 2;
       const SvmModel model = train_svm(rows.dataset(), options, context);
@@ -176,7 +174,7 @@ TEST(SvmSolver, TheSmallestCStillGivesAnAccurateDirection) {
   const Rows rows = random_rows(2000, 5, 3, 17);
   SvmOptions options;
   const double Cs[] = {1e-6, 1e-5};
-  for (const SvmSolver solver : kSolvers) {
+  for (const SvmSolver solver : test::kSolvers) {
     options.solver = solver;
     for (const double C : Cs) {
       options.C = C;

@@ -12,6 +12,8 @@
 
 namespace tunemix::test {
 
+inline constexpr SvmSolver kSolvers[] = {SvmSolver::kDual, SvmSolver::kNewton, SvmSolver::kAuto};
+
 struct Rows {
   size_t features = 0;
   std::vector<float> x;

@@ -14,11 +14,9 @@ namespace {
 using test::random_rows;
 using test::Rows;
 
-constexpr SvmSolver kSolvers[] = {SvmSolver::kDual, SvmSolver::kNewton, SvmSolver::kAuto};
-
 void expect_solved(const Rows& rows, SvmOptions options, const std::string& what) {
   const Context context;
-  for (const SvmSolver solver : kSolvers)
+  for (const SvmSolver solver : test::kSolvers)
     for (const SvmScale scale : {SvmScale::kNone, SvmScale::kMinMax, SvmScale::kStandard})
       for (const bool bias : {false, true})
         for (const double C : {1e-6, 1.0, 100.0}) {
@@ -83,7 +81,7 @@ TEST(SvmTrain, APathEqualsColdStartsWithinTheGapAndKeepsTheOrderAsked) {
 TEST(SvmTrain, SameBytesOnAnyNumberOfThreads) {
   const Dataset data = random_rows(5000, 12, 5, 12).dataset();
   const double Cs[] = {1e-3, 1, 1000};
-  for (const SvmSolver solver : kSolvers) {
+  for (const SvmSolver solver : test::kSolvers) {
     SvmOptions options;
     options.solver = solver;
     options.max_epochs = 100;
@@ -206,7 +204,7 @@ TEST(SvmTrain, SolversAgreeOnMq2008) {
   const Dataset data = read_letor(test::shared_data() / "MQ2008" / "S1.txt", {}, context);
   const double Cs[] = {0.01, 1, 100};
   std::vector<std::vector<SvmModel>> paths;
-  for (const SvmSolver solver : kSolvers) {
+  for (const SvmSolver solver : test::kSolvers) {
     SvmOptions options;
     options.solver = solver;
     paths.push_back(train_svm_path(data, options, Cs, context));

@@ -1,6 +1,7 @@
-// Trains a learner of the registry on a whole data set, for tests of what comes after.
+// Learners of the registry for tests: trained on a whole data set, listed, compared byte by byte.
 #pragma once
 
+#include "tunemix/core/binary.h"
 #include "tunemix/learners/registry.h"
 
 namespace tunemix::test {
@@ -22,6 +23,20 @@ inline LearnedModel copy_of(const LearnedModel& learned) {
   std::vector<size_t> all(learned.model->points().size());
   for (size_t p = 0; p < all.size(); ++p) all[p] = p;
   return {learned.learner, learned.model->keep(all)};
+}
+
+// Those that a test can train.
+inline std::vector<std::string> trained_types() {
+  std::vector<std::string> types;
+  for (const auto& entry : registry().entries())
+    if (entry->start) types.push_back(entry->type);
+  return types;
+}
+
+inline std::vector<uint8_t> bytes_of(const Model& model) {
+  BinaryWriter out;
+  model.save(out);
+  return {out.bytes().begin(), out.bytes().end()};
 }
 
 }  // namespace tunemix::test

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "tests/learners/train_by_name.h"
 #include "tunemix/core/random.h"
 #include "tunemix/learners/registry.h"
 
@@ -24,7 +25,7 @@ struct Document {
 };
 using Queries = std::vector<std::vector<Document>>;
 
-Queries made(uint64_t seed, size_t queries = kQueries) {
+Queries made_queries(uint64_t seed, size_t queries = kQueries) {
   Random random(seed, "weights");
   Queries result(queries);
   for (auto& query : result)
@@ -95,12 +96,6 @@ std::unique_ptr<Model> trained(const LearnerEntry& learner, const Dataset& data)
   return trained(learner, TrainingData(bins));
 }
 
-std::vector<uint8_t> bytes_of(const Model& model) {
-  BinaryWriter out;
-  model.save(out);
-  return {out.bytes().begin(), out.bytes().end()};
-}
-
 // The largest difference of two models' scores beside the spread of the scores.
 double difference(const Model& a, const Model& b, const Dataset& data) {
   std::vector<size_t> points(a.points().size());
@@ -120,22 +115,22 @@ double difference(const Model& a, const Model& b, const Dataset& data) {
 class WeightsOf : public testing::TestWithParam<std::string> {
  protected:
   const LearnerEntry& learner_ = registry().expect(GetParam());
-  Dataset other_ = as_data(made(9, 10), false);
+  Dataset other_ = as_data(made_queries(9, 10), false);
 };
 
 TEST_P(WeightsOf, OnesAreAsGoodAsNone) {
-  const Queries queries = made(1);
+  const Queries queries = made_queries(1);
   const Dataset none = as_data(queries, false);
   const Dataset ones = as_data(queries, true);
   EXPECT_EQ(ones.fingerprint(), none.fingerprint());
-  EXPECT_EQ(bytes_of(*trained(learner_, ones)), bytes_of(*trained(learner_, none)));
+  EXPECT_EQ(test::bytes_of(*trained(learner_, ones)), test::bytes_of(*trained(learner_, none)));
 }
 
 TEST_P(WeightsOf, TwoIsTwice) {
   // Of equal NDCG the rounding of a sum decides, and random orders belong to the number of a query.
   if (GetParam() == "coordinate_ascent" || GetParam() == "yetirank") GTEST_SKIP();
   if (learner_.weights == WeightUse::kNone) GTEST_SKIP() << "learns nothing";
-  Queries weighted = made(1);
+  Queries weighted = made_queries(1);
   Queries repeated;
   Random random(5, "who counts twice");
   for (auto& query : weighted) {
@@ -158,7 +153,7 @@ TEST_P(WeightsOf, TwoIsTwice) {
 
 TEST_P(WeightsOf, ZeroIsAbsent) {
   if (learner_.weights == WeightUse::kNone) GTEST_SKIP() << "learns nothing";
-  Queries queries = made(2);
+  Queries queries = made_queries(2);
   for (size_t q = kQueries * 2 / 3; q < kQueries; ++q)
     for (Document& document : queries[q]) document.weight = 0;
   const Dataset weighted = as_data(queries, true);
@@ -173,7 +168,7 @@ TEST_P(WeightsOf, ZeroIsAbsent) {
 }
 
 TEST_P(WeightsOf, NothingButZerosIsRefused) {
-  Queries queries = made(3, 4);
+  Queries queries = made_queries(3, 4);
   for (size_t q = 0; q < 3; ++q)
     for (Document& document : queries[q]) document.weight = 0;
   const Dataset data = as_data(queries, true);
@@ -181,19 +176,12 @@ TEST_P(WeightsOf, NothingButZerosIsRefused) {
   EXPECT_THROW(TrainingData(bins, {0, 1, 2}, 3, {0, 1, 3}), InputError);
 }
 
-std::vector<std::string> trained_types() {
-  std::vector<std::string> types;
-  for (const auto& entry : registry().entries())
-    if (entry->start) types.push_back(entry->type);
-  return types;
-}
-
 TEST(Weights, OnlyWhatLearnsNothingTakesNoNotice) {
   for (const auto& entry : registry().entries())
     EXPECT_EQ(entry->weights == WeightUse::kNone, !entry->start || entry->type == "random") << entry->type;
 }
 
-INSTANTIATE_TEST_SUITE_P(Learners, WeightsOf, testing::ValuesIn(trained_types()),
+INSTANTIATE_TEST_SUITE_P(Learners, WeightsOf, testing::ValuesIn(test::trained_types()),
                          [](const auto& type) { return type.param; });
 
 }  // namespace

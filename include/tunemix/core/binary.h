@@ -1,7 +1,9 @@
 // Checked little-endian files: magic, kind, version, key, payload (optionally zstd), checksum.
 #pragma once
 
+#include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
@@ -110,5 +112,10 @@ Artifact read_artifact(const std::filesystem::path& path);
 Artifact read_artifact(const std::filesystem::path& path, std::string_view kind, uint32_t newest);
 void expect_artifact(const Artifact& artifact, const std::string& name, std::string_view kind,
                      uint32_t newest);
+
+// For loaders: a number that is none would spread into every score.
+inline bool all_finite(std::span<const double> values) {
+  return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
+}
 
 }  // namespace tunemix

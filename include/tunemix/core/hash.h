@@ -30,6 +30,7 @@ class Hasher {
   Hasher& bytes(const void* data, size_t size);
   Hasher& text(std::string_view value);  // with its length, so that ("ab","c") differs from ("a","bc")
   Hasher& number(uint64_t value);
+  Hasher& hash(const Hash128& value) { return number(value.high).number(value.low); }
   template <typename T>
   Hasher& values(std::span<const T> v) {
     number(v.size());

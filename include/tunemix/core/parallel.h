@@ -1,6 +1,7 @@
 // The parallel loops that everything uses, on OpenMP's threads; nothing else in the library starts threads.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <type_traits>
 
@@ -42,6 +43,11 @@ class ThreadPool {
  private:
   int threads_;
 };
+
+// The size of such blocks where each block has a sum of its own: `smallest`, or more for at most `most` sums.
+inline size_t block_size(size_t n, size_t smallest, size_t most) {
+  return std::max(smallest, (n + most - 1) / most);
+}
 
 // Calls body(begin, end) over [0, n) in fixed blocks of `block`: the blocks are the same for any number of
 // threads.

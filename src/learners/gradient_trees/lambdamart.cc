@@ -4,9 +4,9 @@
 
 #include "learners/gradient_trees/lambda_kernel.h"
 #include "learners/gradient_trees/objectives.h"
-#include "learners/gradient_trees/portable_math.h"
 #include "learners/gradient_trees/query_blocks.h"
 #include "learners/gradient_trees/rank_order.h"
+#include "learners/portable_math.h"
 #include "tunemix/core/aligned.h"
 
 namespace tunemix::trees {

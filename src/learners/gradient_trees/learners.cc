@@ -49,17 +49,21 @@ LearnerEntry mart_learner() {
 }
 
 LearnerEntry yetirank_learner() {
-  return entry_of(
+  LearnerEntry entry = entry_of(
       TreeObjective::kYetiRank, "yetirank", "YR", "boosted trees on neighbours in randomly perturbed orders",
       "Gulin, Kuralenok, Pavlov, Winning the transfer learning track of Yahoo!'s LTR challenge with "
       "YetiRank, 2011");
+  entry.version = 2;
+  return entry;
 }
 
 LearnerEntry logitboost_learner() {
-  return entry_of(
+  LearnerEntry entry = entry_of(
       TreeObjective::kLogitBoost, "logitboost", "LB",
       "boosted trees on the probabilities of the labels, one tree a label and round",
       "Friedman, Hastie, Tibshirani, Additive logistic regression, 2000; Li, Robust LogitBoost, 2010");
+  entry.version = 2;
+  return entry;
 }
 
 LearnerEntry random_forest_learner() {

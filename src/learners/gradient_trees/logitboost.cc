@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "learners/gradient_trees/objectives.h"
-#include "learners/gradient_trees/portable_math.h"
+#include "learners/portable_math.h"
 #include "tunemix/core/aligned.h"
 
 namespace tunemix::trees {

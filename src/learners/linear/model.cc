@@ -12,10 +12,6 @@ namespace {
 
 constexpr size_t kBlock = 1024;  // documents scored together
 
-bool all_finite(std::span<const double> values) {
-  return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
-}
-
 // A training that has nothing to show before its end.
 class WholeTrainer : public Trainer {
  public:

@@ -5,12 +5,7 @@
 #include "learners/ranker_kernels.h"
 
 namespace tunemix::linear {
-namespace {
-
-constexpr size_t kSmallestBlock = 512;  // documents
-constexpr size_t kMostBlocks = 64;
-
-}  // namespace
+namespace {}  // namespace
 
 RankingProblem::RankingProblem(const TrainingData& data, Shape shape, Loss loss, bool per_pair, Share share,
                                const Context& context)
@@ -32,7 +27,7 @@ RankingProblem::RankingProblem(const TrainingData& data, Shape shape, Loss loss,
     const double of_query = share == Share::kPair ? weight * pairs / all_pairs : weight / all;
     weights_.push_back(per_pair ? of_query / pairs : of_query);
   }
-  const size_t least = std::max(kSmallestBlock, (queries_.documents() + kMostBlocks - 1) / kMostBlocks);
+  const size_t least = block_size(queries_.documents(), 512, 64);
   blocks_.push_back(0);
   for (size_t q = 1; q <= queries_.size(); ++q)
     if (q == queries_.size() || queries_.offsets[q] - queries_.offsets[blocks_.back()] >= least)

@@ -26,9 +26,6 @@ const OptionTable<RegressionOptions>& regression_options() {
   return table;
 }
 
-constexpr size_t kSmallestBlock = 1024;
-constexpr size_t kMostBlocks = 16;
-
 // Sums over documents of z z^T (upper half) and z y, z the scaled features.
 struct Moments {
   std::vector<double> squares;
@@ -61,7 +58,7 @@ LinearModel train_regression(const TrainingData& data, const RegressionOptions& 
   }
   mean /= total;
 
-  const size_t block = std::max(kSmallestBlock, (n + kMostBlocks - 1) / kMostBlocks);
+  const size_t block = block_size(n, 1024, 16);
   std::vector<Moments> parts((n + block - 1) / block, Moments(d));
   parallel_blocks(context.pool(), n, block, [&](size_t begin, size_t end) {
     std::vector<double> z(d);

@@ -8,13 +8,6 @@
 #include "tunemix/learners/svm.h"
 
 namespace tunemix {
-namespace {
-
-bool all_finite(std::span<const double> values) {
-  return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
-}
-
-}  // namespace
 
 const OptionTable<SvmOptions>& svm_option_table() {
   static const OptionTable<SvmOptions> table = [] {

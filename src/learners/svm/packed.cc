@@ -7,7 +7,7 @@
 namespace tunemix {
 namespace {
 
-constexpr size_t kBlock = 1024;  // documents of a task
+constexpr size_t kTaskDocuments = 1024;
 
 }  // namespace
 
@@ -27,7 +27,7 @@ PackedSvms::PackedSvms(std::span<const SvmModel* const> models)
 void PackedSvms::score(const Dataset& data, std::span<ScoreMatrix* const> scores,
                        const Context& context) const {
   require(scores.size() == models_ && data.features() == features_, "scores do not fit the models");
-  parallel_blocks(context.pool(), data.documents(), kBlock, [&](size_t begin, size_t end) {
+  parallel_blocks(context.pool(), data.documents(), kTaskDocuments, [&](size_t begin, size_t end) {
     AlignedVector<double> sums(stride_);
     for (size_t i = begin; i < end; ++i) {
       std::copy_n(&weights_[features_ * stride_], stride_, sums.data());

@@ -8,8 +8,6 @@ namespace {
 
 // Below this share of non-zero values the compressed rows cost less than the dense ones.
 constexpr double kSparseBelow = 0.3;
-constexpr size_t kSmallestBlock = 1024;
-constexpr size_t kMostBlocks = 64;
 
 std::vector<double> document_weights(const Dataset& data, SvmWeights kind) {
   const auto n = static_cast<double>(data.documents());
@@ -37,7 +35,7 @@ Problem::Problem(const Dataset& data, const FeatureScaling& scaling, const SvmOp
     : features_(data.features() + (options.bias ? 1 : 0)),
       classes_(labels),
       width_(padded_width(labels)),
-      block_(std::max(kSmallestBlock, (data.documents() + kMostBlocks - 1) / kMostBlocks)),
+      block_(block_size(data.documents(), 1024, 64)),
       labels_(data.labels().begin(), data.labels().end()),
       weights_(document_weights(data, options.weights)),
       norms_(data.documents()) {
