@@ -48,7 +48,7 @@ endif()
 # Sanitizer builds are hardly optimised, as they take longer to build than to run; under the thread sanitizer running
 # takes longer, so a little.
 if(TUNEMIX_SANITIZE STREQUAL "address")
-  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -O0 -g1)
+  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g1)
   add_link_options(-fsanitize=address,undefined)
 elseif(TUNEMIX_SANITIZE STREQUAL "thread")
   # Only clang's OpenMP tells the sanitizer, by way of archer, what a parallel loop orders.

@@ -37,9 +37,7 @@ std::string meaning_of(int signal) {
   switch (signal) {
     case SIGILL:
       return "illegal instruction: the node's processor is older than what the program was built for; build "
-             "it "
-             "without -march=native (TUNEMIX_NATIVE off), or set TUNEMIX_INSTRUCTIONS=sse2 in the setup "
-             "lines";
+             "it without -march=native in CXXFLAGS, or set TUNEMIX_INSTRUCTIONS=sse2 in the setup lines";
     case SIGKILL:
       return "killed: by the system when memory runs out, or by the scheduler at a limit; give tasks more "
              "memory "

@@ -56,8 +56,12 @@ std::shared_ptr<PreparedFold> Experiment::features(size_t fold, const LearnerSpe
   const std::lock_guard lock(data_mutex_);
   read_features(fold, context);
   std::shared_ptr<PreparedFold>& prepared = features_[{learner.standardize, learner.source}];
-  if (prepared == nullptr)
+  if (prepared == nullptr) {
     prepared = prepare_fold(plan_.config, *raw_features_, learner.standardize, learner.source, context);
+    // The first task that needs the bins makes them for the others.
+    if (runs_elsewhere() && !options_.read_only)
+      prepared->bins.keep_with(std::make_unique<StoredBins>(*store_));
+  }
   return prepared;
 }
 

@@ -89,6 +89,34 @@ FoldFeatures parse_fold(std::span<const uint8_t> payload, const std::string& nam
   return fold;
 }
 
+void save_parts(const char* kind, uint32_t version, const Hash128& key,
+                std::span<const std::span<const uint8_t>> parts, const ArtifactStore& store) {
+  const fs::path path = store.path_of(kind, key);
+  std::error_code error;
+  fs::create_directories(path.parent_path(), error);
+  if (error) throw_run("{}: cannot create the folder: {}", path.parent_path().string(), error.message());
+  write_large_artifact(path, kind, version, parts, key);
+}
+
+// What parse(payload, name) makes of a mapped artifact; nothing where it is missing, or damaged and removed.
+template <typename Parse>
+auto load_parts(const char* kind, uint32_t version, const Hash128& key, const ArtifactStore& store,
+                const Context& context, Parse parse)
+    -> std::optional<decltype(parse(std::span<const uint8_t>(), std::string()))> {
+  if (!store.contains(kind, key)) return std::nullopt;
+  const std::string name = store.path_of(kind, key).string();
+  try {
+    const MappedArtifact artifact(name);
+    if (artifact.kind() != kind || artifact.key() != key)
+      throw_input("{}: holds other data than its name says", name);
+    if (artifact.version() != version) return std::nullopt;
+    return parse(artifact.payload(), name);
+  } catch (const InputError& error) {
+    if (store.contains(kind, key)) store.discard(kind, key, error.what(), context);
+    return std::nullopt;
+  }
+}
+
 }  // namespace
 
 void save_features(const FoldFeatures& fold, const Hash128& fold_key, const ArtifactStore& store) {
@@ -106,28 +134,52 @@ void save_features(const FoldFeatures& fold, const Hash128& fold_key, const Arti
     sizes[2 * s + 1] = parts.back().size();
     ++s;
   }
-  const fs::path path = store.path_of(kFeaturesKind, fold_key);
-  std::error_code error;
-  fs::create_directories(path.parent_path(), error);
-  if (error) throw_run("{}: cannot create the folder: {}", path.parent_path().string(), error.message());
-  write_large_artifact(path, kFeaturesKind, kFeaturesVersion, parts, fold_key);
+  save_parts(kFeaturesKind, kFeaturesVersion, fold_key, parts, store);
 }
 
 std::optional<FoldFeatures> load_features(const Hash128& fold_key, const ArtifactStore& store,
                                           const Context& context) {
-  if (!store.contains(kFeaturesKind, fold_key)) return std::nullopt;
-  const std::string name = store.path_of(kFeaturesKind, fold_key).string();
-  try {
-    const MappedArtifact artifact(name);
-    if (artifact.kind() != kFeaturesKind || artifact.key() != fold_key)
-      throw_input("{}: holds other data than its name says", name);
-    if (artifact.version() != kFeaturesVersion) return std::nullopt;
-    return parse_fold(artifact.payload(), name, context);
-  } catch (const InputError& error) {
-    if (store.contains(kFeaturesKind, fold_key))
-      store.discard(kFeaturesKind, fold_key, error.what(), context);
-    return std::nullopt;
-  }
+  return load_parts(kFeaturesKind, kFeaturesVersion, fold_key, store, context,
+                    [&](std::span<const uint8_t> payload, const std::string& name) {
+                      return parse_fold(payload, name, context);
+                    });
+}
+
+Hash128 StoredBins::key(const Dataset& data, size_t max_bins, BinLayout layout) {
+  return Hasher()
+      .text("bins")
+      .hash(data.fingerprint())
+      .number(max_bins)
+      .number(static_cast<uint64_t>(layout))
+      .digest();
+}
+
+void StoredBins::save(const Dataset& data, size_t max_bins, const Bins& bins) {
+  BinaryWriter head;
+  bins.cuts->save(head);
+  const uint64_t size = head.bytes().size();
+  const std::span<const uint8_t> parts[] = {
+      {reinterpret_cast<const uint8_t*>(&size), sizeof size}, head.bytes(), bins.data->content()};
+  save_parts(kBinsKind, kBinsVersion, key(data, max_bins, bins.data->layout()), parts, store_);
+}
+
+std::optional<Bins> StoredBins::load(const Dataset& data, size_t max_bins, BinLayout layout,
+                                     const Context& context) {
+  return load_parts(kBinsKind, kBinsVersion, key(data, max_bins, layout), store_, context,
+                    [&](std::span<const uint8_t> payload, const std::string& name) {
+                      uint64_t size = 0;
+                      if (payload.size() < sizeof size)
+                        throw_input("{}: damaged file: it ends too early", name);
+                      std::memcpy(&size, payload.data(), sizeof size);
+                      payload = payload.subspan(sizeof size);
+                      if (size > payload.size()) throw_input("{}: damaged file: it ends too early", name);
+                      BinaryReader in(payload.subspan(0, size), name);
+                      const auto cuts = std::make_shared<const BinCuts>(BinCuts::load(in));
+                      in.expect_end();
+                      if (cuts->features() != data.features()) in.fail("it has bins of other features");
+                      return Bins{cuts, std::make_shared<const BinnedDataset>(data.documents(), *cuts, layout,
+                                                                              payload.subspan(size))};
+                    });
 }
 
 }  // namespace tunemix

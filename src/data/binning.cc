@@ -315,13 +315,39 @@ void BinnedDataset::place_features(const BinCuts& cuts) {
   }
 }
 
-BinnedDataset::BinnedDataset(const Dataset& data, const BinCuts& cuts, BinLayout layout,
-                             const Context& context)
-    : documents_(data.documents()), layout_(layout), stride_((documents_ + 127) / 64 * 64) {
-  if (cuts.features() != data.features())
-    throw_input("the data has {} features; the bins were made for {}", data.features(), cuts.features());
+BinnedDataset::BinnedDataset(size_t documents, const BinCuts& cuts, BinLayout layout)
+    : documents_(documents), layout_(layout), stride_((documents_ + 127) / 64 * 64) {
   place_features(cuts);
   bytes_.resize(padded_columns() * stride_);
+}
+
+BinnedDataset::BinnedDataset(size_t documents, const BinCuts& cuts, BinLayout layout,
+                             std::span<const uint8_t> content)
+    : BinnedDataset(documents, cuts, layout) {
+  if (content.size() != bytes_.size())
+    throw_input("damaged bins: {} bytes where {} documents have {}", content.size(), documents,
+                bytes_.size());
+  std::copy(content.begin(), content.end(), bytes_.begin());
+  constexpr size_t kTogether = 512;  // documents whose columns stay in the cache
+  for (size_t begin = 0; begin < documents_; begin += kTogether)
+    for (size_t c = 0; c < columns(); ++c) {
+      const uint8_t* byte = column(c);
+      const auto most = static_cast<uint8_t>(column_bins(c) - 1);
+      bool good = true;
+      for (size_t i = begin; i < std::min(documents_, begin + kTogether); ++i)
+        good &= byte[i * width(c)] <= most;
+      if (!good) throw_input("damaged bins: a value of column {} is not below {}", c, column_bins(c));
+    }
+}
+
+BinnedDataset::BinnedDataset(const Dataset& data, const BinCuts& cuts, BinLayout layout,
+                             const Context& context)
+    : BinnedDataset(data.documents(), cuts, layout) {
+  if (cuts.features() != data.features())
+    throw_input("the data has {} features; the bins were made for {}", data.features(), cuts.features());
+  // What is past the last document is read, and kept with the rest.
+  for (size_t c = 0; c < padded_columns(); ++c)
+    for (size_t i = documents_; i < stride_; ++i) bytes_[begin_of(c) + i * width(c)] = 0;
   std::vector<SearchTable> tables;
   tables.reserve(features());
   for (size_t j = 0; j < features(); ++j) tables.emplace_back(cuts.thresholds(j));

@@ -18,26 +18,17 @@ int count_labels(const Dataset& data) { return std::max(2, data.max_label() + 1)
 
 }  // namespace
 
-BinCache::Entry& BinCache::entry(size_t max_bins, const Context& context) {
-  for (const auto& entry : entries_)
-    if (entry->max_bins == max_bins) return *entry;
-  entries_.push_back(std::make_unique<Entry>());
-  entries_.back()->max_bins = max_bins;
-  entries_.back()->cuts = std::make_shared<const BinCuts>(find_cuts(data_, max_bins, context));
-  return *entries_.back();
-}
-
-std::shared_ptr<const BinCuts> BinCache::cuts(size_t max_bins, const Context& context) {
+Bins BinCache::bins(size_t max_bins, BinLayout layout, const Context& context) {
   const std::lock_guard lock(mutex_);
-  return entry(max_bins, context).cuts;
-}
-
-std::shared_ptr<const BinnedDataset> BinCache::bins(size_t max_bins, BinLayout layout,
-                                                    const Context& context) {
-  const std::lock_guard lock(mutex_);
-  Entry& found = entry(max_bins, context);
-  auto& bins = found.layouts[layout == BinLayout::kColumns ? 0 : 1];
-  if (bins == nullptr) bins = std::make_shared<const BinnedDataset>(data_, *found.cuts, layout, context);
+  Bins& bins = made_[{max_bins, layout}];
+  if (bins.data != nullptr) return bins;
+  if (keeper_ != nullptr)
+    if (const auto kept = keeper_->load(data_, max_bins, layout, context)) return bins = *kept;
+  for (const auto& [key, other] : made_)
+    if (key.first == max_bins && other.data != nullptr) bins.cuts = other.cuts;
+  if (bins.cuts == nullptr) bins.cuts = std::make_shared<const BinCuts>(find_cuts(data_, max_bins, context));
+  bins.data = std::make_shared<const BinnedDataset>(data_, *bins.cuts, layout, context);
+  if (keeper_ != nullptr) keeper_->save(data_, max_bins, bins);
   return bins;
 }
 

@@ -12,8 +12,10 @@
 
 #include "pipeline/report/report.h"
 #include "pipeline/run/experiment.h"
+#include "pipeline/stages/stored_features.h"
 #include "tests/compress.h"
 #include "tests/support.h"
+#include "tunemix/core/large_artifact.h"
 #include "tunemix/core/random.h"
 #include "tunemix/core/timer.h"
 #include "tunemix/data/letor_reader.h"
@@ -206,6 +208,17 @@ int main(int argc, char** argv) {
   std::vector<std::vector<CalibratedModel>> tables;
   for (const TrainJob& job : plan.jobs)
     tables.push_back(parse_members(payload(kMembersKind, job.calibrate_key), plan, job, info));
+  StoredBins keeper(store);
+  const Bins bins = fold.bins.bins(255, BinLayout::kPanels, context);
+  const Hash128 bins_key = StoredBins::key(training.all(), 255, BinLayout::kPanels);
+  keeper.save(training.all(), 255, bins);
+  targets.push_back({"bins", payload(kBinsKind, bins_key), [&](const Bytes& bytes) {
+                       const std::span<const uint8_t> parts[] = {bytes};
+                       write_large_artifact(store.path_of(kBinsKind, bins_key), kBinsKind, kBinsVersion,
+                                            parts, bins_key);
+                       const auto kept = keeper.load(training.all(), 255, BinLayout::kPanels, context);
+                       if (!kept) throw InputError("refused");
+                     }});
   targets.push_back({"mix", payload(kMixKind, plan.mix_keys[0]), [&](const Bytes& bytes) {
                        for (const MixRow& row : load_mix(bytes, plan, 0, info)) fits(row, tables);
                      }});

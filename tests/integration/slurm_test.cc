@@ -13,10 +13,12 @@ using testing::AnyOf;
 using testing::HasSubstr;
 using testing::Not;
 
-// What a run leaves for later, but for the features that only tasks need.
+// What a run leaves for later, but for the features and bins that only tasks need.
 std::map<std::string, std::string> results_in(const fs::path& runs) {
   std::map<std::string, std::string> files = artifacts(runs);
-  std::erase_if(files, [](const auto& file) { return file.first.starts_with("features/"); });
+  std::erase_if(files, [](const auto& file) {
+    return file.first.starts_with("features/") || file.first.starts_with("bins/");
+  });
   return files;
 }
 

@@ -89,9 +89,10 @@ TEST(TrainingData, IsSomeQueriesOfAllTheData) {
     EXPECT_TRUE(std::equal(copy.row(i).begin(), copy.row(i).end(), data.row(some.documents()[i]).begin()));
   EXPECT_NE(some.fingerprint(), TrainingData(cache).fingerprint());
   // Bins are made once.
-  EXPECT_EQ(cache.bins(255, BinLayout::kPanels, context), cache.bins(255, BinLayout::kPanels, context));
-  EXPECT_EQ(cache.cuts(255, context), cache.cuts(255, context));
-  EXPECT_NE(cache.cuts(255, context), cache.cuts(2, context));
+  const Bins bins = cache.bins(255, BinLayout::kPanels, context);
+  EXPECT_EQ(bins.data, cache.bins(255, BinLayout::kPanels, context).data);
+  EXPECT_EQ(bins.cuts, cache.bins(255, BinLayout::kColumns, context).cuts);
+  EXPECT_NE(bins.cuts, cache.bins(2, BinLayout::kPanels, context).cuts);
 }
 
 }  // namespace

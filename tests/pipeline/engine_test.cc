@@ -13,6 +13,8 @@
 #include "pipeline/stages/stored_features.h"
 #include "pipeline/store/file_lock.h"
 #include "tests/support.h"
+#include "tunemix/core/large_artifact.h"
+#include "tunemix/data/synthetic.h"
 
 namespace tunemix {
 namespace {
@@ -228,6 +230,47 @@ TEST(StoredFeatures, AreTheFeaturesOrNothing) {
   save_features(fold, key, store);
   std::filesystem::resize_file(file, 200);
   EXPECT_FALSE(load_features(key, store, context));
+}
+
+TEST(StoredBins, AreTheBinsOrNothing) {
+  const test::ScratchDirectory scratch;
+  const ArtifactStore store(scratch.path() / "store");
+  const Context context(2);
+  SyntheticOptions options = synthetic_preset("mslr10k");
+  options.queries = 20;
+  const Dataset data = make_synthetic(options, context);
+  for (const BinLayout layout : {BinLayout::kColumns, BinLayout::kPanels}) {
+    StoredBins keeper(store);
+    EXPECT_FALSE(keeper.load(data, 255, layout, context));
+    BinCache first(data);
+    first.keep_with(std::make_unique<StoredBins>(store));
+    const Bins made = first.bins(255, layout, context);
+    const auto kept = keeper.load(data, 255, layout, context);
+    ASSERT_TRUE(kept);
+    EXPECT_TRUE(std::ranges::equal(kept->data->content(), made.data->content()));
+    for (size_t j = 0; j < data.features(); ++j) {
+      EXPECT_TRUE(std::ranges::equal(kept->cuts->thresholds(j), made.cuts->thresholds(j)));
+      EXPECT_EQ(kept->data->bin(7, j), made.cuts->bin(j, data.row(7)[j]));
+    }
+    EXPECT_FALSE(keeper.load(data, 254, layout, context));
+
+    // A value that its column cannot have, under a right checksum.
+    const Hash128 key = StoredBins::key(data, 255, layout);
+    const std::filesystem::path file = store.path_of(kBinsKind, key);
+    std::vector<uint8_t> payload = read_artifact(file).payload;
+    size_t narrow = 0;  // a column with bytes to spare
+    while (made.data->column_bins(narrow) == 256) ++narrow;
+    const ptrdiff_t place = made.data->column(narrow) - made.data->content().data();
+    payload[payload.size() - made.data->bytes() + static_cast<size_t>(place)] = 255;
+    const std::span<const uint8_t> parts[] = {payload};
+    write_large_artifact(file, kBinsKind, kBinsVersion, parts, key);
+    EXPECT_FALSE(keeper.load(data, 255, layout, context));
+    EXPECT_FALSE(std::filesystem::exists(file));
+    // Made again, and of half the length.
+    keeper.save(data, 255, made);
+    std::filesystem::resize_file(file, std::filesystem::file_size(file) / 2);
+    EXPECT_FALSE(keeper.load(data, 255, layout, context));
+  }
 }
 
 TEST(FileLock, TellsLockedFromBusy) {

@@ -48,6 +48,9 @@ class BinnedDataset {
   static constexpr size_t kPanel = 64;
 
   BinnedDataset(const Dataset& data, const BinCuts& cuts, BinLayout layout, const Context& context);
+  // From content() of one with the same documents, cuts and layout; throws InputError where it cannot be
+  // that.
+  BinnedDataset(size_t documents, const BinCuts& cuts, BinLayout layout, std::span<const uint8_t> content);
 
   size_t documents() const { return documents_; }
   size_t features() const { return places_.size(); }
@@ -55,6 +58,7 @@ class BinnedDataset {
 
   size_t columns() const { return features_of_.size(); }
   size_t bytes() const { return bytes_.size(); }
+  std::span<const uint8_t> content() const { return bytes_; }
   // The byte of (document i, column c) is column(c)[i * width(c)]. Readable for 64 bytes past the last
   // document.
   const uint8_t* column(size_t c) const { return bytes_.data() + begin_of(c); }
@@ -86,6 +90,7 @@ class BinnedDataset {
   }
 
  private:
+  BinnedDataset(size_t documents, const BinCuts& cuts, BinLayout layout);
   void place_features(const BinCuts& cuts);
   size_t padded_columns() const {
     return layout_ == BinLayout::kColumns ? columns() : (columns() + 7) / 8 * 8;

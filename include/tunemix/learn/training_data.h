@@ -3,9 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "tunemix/core/context.h"
@@ -14,26 +17,34 @@
 
 namespace tunemix {
 
+struct Bins {
+  std::shared_ptr<const BinCuts> cuts;
+  std::shared_ptr<const BinnedDataset> data;
+};
+
+// Keeps bins for other processes that train on the same data.
+class BinKeeper {
+ public:
+  virtual ~BinKeeper() = default;
+  virtual std::optional<Bins> load(const Dataset& data, size_t max_bins, BinLayout layout,
+                                   const Context& context) = 0;
+  virtual void save(const Dataset& data, size_t max_bins, const Bins& bins) = 0;
+};
+
 // The bins of a data set in each layout, made when first asked for. Safe to share between threads.
 class BinCache {
  public:
   explicit BinCache(const Dataset& data) : data_(data) {}
 
   const Dataset& data() const { return data_; }
-  std::shared_ptr<const BinCuts> cuts(size_t max_bins, const Context& context);
-  std::shared_ptr<const BinnedDataset> bins(size_t max_bins, BinLayout layout, const Context& context);
+  void keep_with(std::unique_ptr<BinKeeper> keeper) { keeper_ = std::move(keeper); }
+  Bins bins(size_t max_bins, BinLayout layout, const Context& context);
 
  private:
-  struct Entry {
-    size_t max_bins;
-    std::shared_ptr<const BinCuts> cuts;
-    std::shared_ptr<const BinnedDataset> layouts[2];
-  };
-  Entry& entry(size_t max_bins, const Context& context);
-
   const Dataset& data_;
+  std::unique_ptr<BinKeeper> keeper_;
   std::mutex mutex_;
-  std::vector<std::unique_ptr<Entry>> entries_;
+  std::map<std::pair<size_t, BinLayout>, Bins> made_;
 };
 
 class TrainingData {

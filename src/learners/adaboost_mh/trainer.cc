@@ -73,8 +73,9 @@ struct AdaBoostTrainer::Impl {
     Timer timer;
     const auto max_bins = static_cast<size_t>(options.max_bins);
     const BinLayout layout = options.bandit == BanditKind::kNone ? BinLayout::kPanels : BinLayout::kColumns;
-    shared_cuts = train.cache().cuts(max_bins, ctx);
-    bins = train.cache().bins(max_bins, layout, ctx);
+    const Bins shared = train.cache().bins(max_bins, layout, ctx);
+    shared_cuts = shared.cuts;
+    bins = shared.data;
     seconds_binning = timer.seconds();
     weights = std::make_unique<trees::WeightTable>(
         data.labels(), train.is_all() ? std::span<const uint32_t>() : train.documents(), labels,

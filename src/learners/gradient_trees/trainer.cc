@@ -70,8 +70,9 @@ class TreeTrainer final : public Trainer {
     if (lengths_.empty()) lengths_ = default_lengths(options_.iterations);
     const auto max_bins = static_cast<size_t>(options_.max_bins);
     const bool drawn = options_.bandit != BanditKind::kNone;
-    cuts_ = data_.cache().cuts(max_bins, context);
-    bins_ = data_.cache().bins(max_bins, drawn ? BinLayout::kColumns : BinLayout::kPanels, context);
+    const Bins bins = data_.cache().bins(max_bins, drawn ? BinLayout::kColumns : BinLayout::kPanels, context);
+    cuts_ = bins.cuts;
+    bins_ = bins.data;
     objective_ = make_objective(kind, options_, data_, request.targets, context);
     if (drawn)
       bandit_ =

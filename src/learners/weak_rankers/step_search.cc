@@ -16,8 +16,7 @@ StepSearch::StepSearch(const TrainingData& data, const RankedQueries& queries, s
     : data_(data.all()),
       queries_(queries),
       context_(context),
-      cuts_(data.cache().cuts(max_bins, context)),
-      bins_(data.cache().bins(max_bins, BinLayout::kColumns, context)) {}
+      shared_(data.cache().bins(max_bins, BinLayout::kColumns, context)) {}
 
 std::optional<StepSearch::Step> StepSearch::best(std::span<const double> potentials) const {
   const size_t d = data_.features();
@@ -27,12 +26,13 @@ std::optional<StepSearch::Step> StepSearch::best(std::span<const double> potenti
     // Every histogram is summed by one thread in the order of documents.
     std::array<std::array<double, 256>, kTogether> sums = {};
     std::array<const uint8_t*, kTogether> columns;
-    for (size_t k = 0; k < kTogether; ++k) columns[k] = bins_->column(std::min(d - 1, task * kTogether + k));
+    for (size_t k = 0; k < kTogether; ++k)
+      columns[k] = shared_.data->column(std::min(d - 1, task * kTogether + k));
     for (size_t i = 0; i < potentials.size(); ++i)
       for (size_t k = 0; k < kTogether; ++k) sums[k][columns[k][queries_.rows[i]]] += potentials[i];
     for (size_t j = task * kTogether; j < std::min(d, (task + 1) * kTogether); ++j) {
       double gain = 0;
-      const std::span<const float> thresholds = cuts_->thresholds(j);
+      const std::span<const float> thresholds = shared_.cuts->thresholds(j);
       for (size_t b = thresholds.size(); b-- > 0;) {
         gain += sums[j % kTogether][b + 1];
         if (!found[task] || std::abs(gain) > std::abs(found[task]->gain))

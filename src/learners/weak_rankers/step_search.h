@@ -27,8 +27,7 @@ class StepSearch {
   const Dataset& data_;
   const RankedQueries& queries_;
   const Context& context_;
-  std::shared_ptr<const BinCuts> cuts_;
-  std::shared_ptr<const BinnedDataset> bins_;
+  Bins shared_;
 };
 
 }  // namespace tunemix::weak
