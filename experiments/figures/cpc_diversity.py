@@ -1,4 +1,4 @@
-"""Figure 5: how much the outputs of the six class-probability calibrations differ on boosted trees of 8 leaves.
+"""Figure 5: how much the outputs of the six class-probability calibrations differ on the recipe's boosted trees of 8 leaves.
 
 One model a fold, calibrated in each way: p-values of the paired t-test over the queries' test NDCG@10, combined
 over the folds by Fisher's method; and Kendall's tau of the two rankings, averaged over the queries.
@@ -6,10 +6,11 @@ over the folds by Fisher's method; and Kendall's tau of the two rankings, averag
 import json
 
 from common import DATA, FOLDS, HERE, SETS, WORK, fold_files, mean, official_folds, run, tunemix, write_config, write_csv, write_json
-from svg import Chart, label
+from svg import Chart
 
 TARGETS = ["shift", "ls", "ewls", "el", "ell", "sndcg"]
-LEARNERS = [{"type": "adaboost_mh", "base": "tree", "leaves": 8, "iterations": 500, "shrinkage": 0.05, "bandit": "exp3g", "checkpoints": [500]}]
+LEARNERS = [{"type": "adaboost_mh", "leaves": 8, "iterations": 500, "checkpoints": [500], "shrinkage": 0.05, "bandit": "value",
+             "standardize": "append"}]
 
 
 def overrides(name, target):
@@ -84,7 +85,7 @@ def draw(name, values, pairs, path):
                 on = chart.cell(left + size * j, top + size * i, size, size, strength)
                 words = "<.001" if value < 0.0005 else f"{value:.3f}".replace("0.", ".")
                 chart.text(left + size * j + size / 2, top + size * i + size / 2 + 4, words, "on" if on else "", "middle")
-    words = ", ".join(f"{target} {label(round(values[target], 4))}" for target in TARGETS)
+    words = ", ".join(f"{target} {values[target]:.4f}".replace(" 0.", " .") for target in TARGETS)
     chart.text(16, 456, f"Stronger colour: more alike. Test NDCG@10 (yahoo): {words}", "muted")
     chart.write(path)
 

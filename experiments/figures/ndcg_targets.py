@@ -1,11 +1,13 @@
 """Figure 4: validation NDCG@10 of members calibrated by regression on the grade (raw) and on the grade over the
-query's ideal DCG (ndcg): the same model and the same regressor make a pair."""
+query's ideal DCG (ndcg): the same model and the same regressor make a pair. Only of learners with K scores: most
+regressors leave the order of a single score as it is, whatever their target."""
 import math
 import re
 
 from common import HERE, SETS, mean, recipe, report_data, write_csv, write_json
 from svg import Chart
 
+FAMILIES = {"boosting": "boosting", "svm": "SVM"}
 REGRESSORS = ["linear", "logistic", "neural", "poly2", "poly3", "poly4"]
 
 
@@ -15,14 +17,14 @@ def measure(name):
     found = {}
     for member in members:
         words = re.split("[^a-z0-9]", member["calibration"])
-        if member["kind"] != "rbc":
+        if member["kind"] != "rbc" or member["family"] not in FAMILIES:
             continue
         regressor = next(word for word in words if word in REGRESSORS)
         target = next(word for word in words if word in ("raw", "ndcg"))
-        key = (member["fold"], member["family"], member["model"], member["iterations"], member["C"], regressor)
+        key = (member["fold"], member["family"], member["model"], member["iterations"], regressor)
         found.setdefault(key, {})[target] = member["quality"]
-    return [{"set": name, "fold": key[0], "family": key[1], "model": key[2], "iterations": key[3], "C": key[4],
-             "regressor": key[5], "raw": pair["raw"], "ndcg": pair["ndcg"]}
+    return [{"set": name, "fold": key[0], "family": key[1], "model": key[2], "iterations": key[3],
+             "regressor": key[4], "raw": pair["raw"], "ndcg": pair["ndcg"]}
             for key, pair in found.items() if len(pair) == 2]
 
 
@@ -40,13 +42,13 @@ def summarise(pairs):
 def draw(name, pairs, path):
     chart = Chart(900, 470, f"{name}: validation NDCG@10 of regression calibrations, normalised against raw targets")
     chart.legend(REGRESSORS, 60, 50, lines=False)
-    for column, family in enumerate(sorted({p["family"] for p in pairs})):
+    for column, family in enumerate(FAMILIES):
         shown = [p for p in pairs if p["family"] == family]
         values = sorted(v for p in shown for v in (p["raw"], p["ndcg"]))
         low, high = values[len(values) // 200], values[-1]
-        panel = chart.panel(70 + 430 * column, 90, 350, 320, (low, high), (low, high),
-                            {"boosting": "boosting", "svm": "SVM"}[family], "target: grade (raw)",
-                            "target: grade / ideal DCG (ndcg)")
+        edge = 0.04 * (high - low)
+        panel = chart.panel(70 + 430 * column, 90, 350, 320, (low - edge, high + edge), (low, high),
+                            FAMILIES[family], "target: grade (raw)", "target: grade / ideal DCG (ndcg)")
         panel.diagonal()
         for index, regressor in enumerate(REGRESSORS):
             panel.scatter([(p["raw"], p["ndcg"]) for p in shown if p["regressor"] == regressor

@@ -9,7 +9,8 @@ ROWS = ["AR+OneBest", "LM+OneBest", "RN+OneBest", "CA+OneBest", "ALL+EXP"]
 
 
 def config(name):
-    """The paper's four algorithms, each with a grid or a path to choose from. One calibration, which keeps a ranker's order."""
+    """The paper's four algorithms, each with a grid or a path to choose from. One calibration, linear: it keeps
+    a ranker's order where its slope is positive, and all are here."""
     short = [10, 20, 50, 100, 200]
     learners = [{"type": "adarank", "round": short, "max": [2, 5], "bags": 2},
                 {"type": "lambdamart", "leaves": [4, 8, 16], "iterations": short, "shrinkage": 0.1, "bags": 2},

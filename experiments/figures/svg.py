@@ -2,9 +2,9 @@
 import math
 from xml.sax.saxutils import escape
 
-LIGHT = ["#1f6fb4", "#c4540a", "#16845a", "#8644b8", "#a3203f", "#5e6670", "#8a6d00", "#00788a", "#b0398f", "#3d4bb8"]
-DARK = ["#6db3f2", "#ff9a52", "#4fd09a", "#c79af2", "#ff7d97", "#a9b3bf", "#e3c04a", "#45c9dc", "#f08fd2", "#9aa5ff"]
-DASHES = ["", "7 3", "2 3", "9 3 2 3", "4 4", "", "7 3", "2 3", "9 3 2 3", "4 4"]
+LIGHT = ["#1f6fb4", "#c4540a", "#16845a", "#8644b8", "#a3203f", "#5e6670", "#8a6d00", "#00788a", "#b0398f", "#3d4bb8", "#6b4a2b", "#4f7a1f"]
+DARK = ["#6db3f2", "#ff9a52", "#4fd09a", "#c79af2", "#ff7d97", "#a9b3bf", "#e3c04a", "#45c9dc", "#f08fd2", "#9aa5ff", "#d0a27a", "#a5cf6b"]
+DASHES = ["", "7 3", "2 3", "9 3 2 3", "4 4", "", "7 3", "2 3", "9 3 2 3", "4 4", "", "7 3"]
 
 STYLE = """
 svg { background: #ffffff; font: 13px system-ui, sans-serif; }
@@ -25,12 +25,17 @@ def nice_ticks(low, high, count=5):
     return [round(i * step, 10) for i in range(first, int(math.floor(high / step + 1e-9)) + 1)]
 
 
-def label(value):
-    text = f"{value:.4f}".rstrip("0").rstrip(".")
-    if len(text.partition(".")[2]) == 1:
-        text += "0"
+def label(value, digits=2):
+    """Up to four digits after the point, and at least so many unless it is a whole number."""
+    whole, _, rest = f"{value:.4f}".partition(".")
+    rest = rest.rstrip("0")
+    text = f"{whole}.{rest.ljust(digits, '0')}" if rest else whole
     text = text.replace("-", "\u2212")
     return text.replace("0.", ".", 1) if text.lstrip("\u2212").startswith("0.") else text
+
+
+def digits_of(ticks):
+    return max(len(label(tick).partition(".")[2]) for tick in ticks)
 
 
 class Chart:
@@ -88,12 +93,14 @@ class Panel:
         margin = 0.04 * (yrange[1] - yrange[0])
         self.xrange, self.yrange = xrange, (yrange[0] - margin, yrange[1] + margin)
         chart.text(x + width / 2, y - 8, title, "head", "middle")
-        for tick in nice_ticks(*self.yrange) if yticks is None else yticks:
+        yticks = yticks or nice_ticks(*self.yrange)
+        for tick in yticks:
             chart.segment(x, self.py(tick), x + width, self.py(tick), "grid")
-            chart.text(x - 6, self.py(tick) + 4, label(tick), "small muted", "end")
-        for tick in nice_ticks(*xrange) if xticks is None else xticks:
+            chart.text(x - 6, self.py(tick) + 4, label(tick, digits_of(yticks)), "small muted", "end")
+        xticks = xticks or nice_ticks(*xrange)
+        for tick in xticks:
             chart.segment(self.px(tick), y + height, self.px(tick), y + height + 4, "axis")
-            words = str(tick) if isinstance(tick, int) else label(tick).removesuffix(".0")
+            words = str(tick) if isinstance(tick, int) else label(tick, digits_of(xticks))
             chart.text(self.px(tick), y + height + 17, words, "small muted", "middle")
         chart.segment(x, y, x, y + height, "axis")
         chart.segment(x, y + height, x + width, y + height, "axis")

@@ -1,26 +1,28 @@
-"""Figure 2 and those of the 2012 paper: NDCG@1..10 of every row under every tool, and where tools disagree on the order."""
+"""Figure 2 and those of the 2012 paper: NDCG@1..10 of mixtures and of their best members under every tool, and
+where tools disagree on the order."""
 from itertools import combinations
 
 from common import HERE, SETS, recipe, run, write_csv, write_json
 from svg import Chart
 
 TOOLS = ["yahoo", "ranklib", "trec", "letor3", "letor4", "mslr"]
-SHOWN = ["ALL+EXP", "AB+EXP", "SVM+EXP", "AB+OneBest", "SVM+OneBest"]
+FAMILIES = ["ALL", "AB", "SVM", "LM", "RS", "ET"]
+CURVES = [*(f"{family}+EXP" for family in FAMILIES), "ALL+OneBest"]
+ROWS = [f"{family}+{kind}" for family in FAMILIES for kind in ("EXP", "OneBest")]
 
 
 def measure(name):
     config, title, tools = recipe(name)
     return [{"set": name, "row": p["row"], "tool": p["tool"], "k": p["k"], "ndcg": p["ndcg"], "stderr": p["stderr"]}
-            for p in run(config, title, tools)["ndcg_at"] if p["split"] == "test" and p["k"] <= 10]
+            for p in run(config, title, tools)["ndcg_at"] if p["split"] == "test" and p["k"] <= 10 and p["row"] in ROWS]
 
 
 def find_reversals(points):
     """Every pair of rows that some tool puts in one order and some tool in the other, at each k."""
     value = {(p["row"], p["tool"], p["k"]): p["ndcg"] for p in points}
-    rows = list(dict.fromkeys(p["row"] for p in points))
     found = []
     for k in sorted({p["k"] for p in points}):
-        for a, b in combinations(rows, 2):
+        for a, b in combinations(ROWS, 2):
             gaps = {tool: value[a, tool, k] - value[b, tool, k] for tool in TOOLS}
             if min(gaps.values()) < -1e-12 and max(gaps.values()) > 1e-12:
                 found.append({"set": points[0]["set"], "k": k, "row_a": a, "row_b": b,
@@ -32,29 +34,28 @@ def find_reversals(points):
 
 def draw_curves(name, points, path):
     chart = Chart(900, 640, f"{name}: test NDCG@k under each tool")
-    chart.legend(SHOWN, 60, 48)
+    chart.legend(CURVES, 60, 48)
     for number, tool in enumerate(TOOLS):
-        shown = [p for p in points if p["tool"] == tool and p["row"] in SHOWN]
+        shown = [p for p in points if p["tool"] == tool and p["row"] in CURVES]
         values = [p["ndcg"] for p in shown]
         panel = chart.panel(66 + 285 * (number % 3), 92 + 280 * (number // 3), 230, 196, (0.7, 10.3),
                             (min(values), max(values)), tool, "k", "NDCG@k" if number % 3 == 0 else "", xticks=list(range(1, 11)))
-        for index, row in enumerate(SHOWN):
+        for index, row in enumerate(CURVES):
             panel.line([(p["k"], p["ndcg"]) for p in shown if p["row"] == row], index)
     chart.write(path)
 
 
 def draw_order(name, points, path):
     """Place of each row by NDCG@10, tool by tool; crossing lines are reversals."""
-    rows = list(dict.fromkeys(p["row"] for p in points))
-    chart = Chart(900, 110 + 34 * len(rows), f"{name}: order of the rows by test NDCG@10, tool by tool")
+    chart = Chart(900, 110 + 34 * len(ROWS), f"{name}: order of the rows by test NDCG@10, tool by tool")
     left, gap, top = 150, 115, 86
     place = {}
     for t, tool in enumerate(TOOLS):
         chart.text(left + gap * t, 56, tool, "head", "middle")
         value = {p["row"]: p["ndcg"] for p in points if p["tool"] == tool and p["k"] == 10}
-        for i, row in enumerate(sorted(rows, key=lambda r: -value[r])):
+        for i, row in enumerate(sorted(ROWS, key=lambda r: -value[r])):
             place[row, tool] = (left + gap * t, top + 34 * i, value[row])
-    ordered = sorted(rows, key=lambda r: place[r, TOOLS[0]][1])
+    ordered = sorted(ROWS, key=lambda r: place[r, TOOLS[0]][1])
     for index, row in enumerate(ordered):
         chart.path([place[row, tool][:2] for tool in TOOLS], index)
     for index, row in enumerate(ordered):
@@ -64,7 +65,7 @@ def draw_order(name, points, path):
             chart.text(x, y - 8, f"{value:.4f}"[1:], "tag muted", "middle")
         chart.text(left - 26, place[row, TOOLS[0]][1] + 4, row, "", "end")
         chart.text(left + gap * (len(TOOLS) - 1) + 26, place[row, TOOLS[-1]][1] + 4, row)
-    chart.text(16, 96 + 34 * len(rows), "first place on top; lines that cross are reversals", "muted")
+    chart.text(16, 96 + 34 * len(ROWS), "first place on top; lines that cross are reversals", "muted")
     chart.write(path)
 
 

@@ -26,7 +26,7 @@ def measure(name):
 
 
 def draw(name, points, path):
-    chart = Chart(640, 380, f"{name}: test NDCG@3 and @5 (yahoo) over the share of the training queries")
+    chart = Chart(640, 380, f"{name}: test NDCG@3 and @5 (yahoo) by share of training queries")
     chart.legend(ROWS, 60, 48)
     values = [p["ndcg"] for p in points]
     for column, k in enumerate(RANKS):

@@ -138,8 +138,8 @@ int run_distill(const DistillCommand& command, const Program& program) {
     std::cout << fmt::format("  {:<28}{:>10.4f}{:>10.4f}{:>12.4f}{:>12.4f}\n",
                              fmt::format("{} ({} documents)", c.data, c.documents), c.teacher, c.student,
                              c.student - c.teacher, c.error);
-  std::cout << fmt::format("  {:<28}{:>10.2f}{:>10.3f}   {:.0f} times faster\n", "us a document (CPU time)",
-                           slow, fast, slow / fast);
+  std::cout << fmt::format("  {:<28}{:>10.2f}{:>10.3f}   {:.{}f} times as fast\n", "us a document (CPU time)",
+                           slow, fast, slow / fast, slow < 10 * fast ? 1 : 0);
   return 0;
 }
 

@@ -19,8 +19,9 @@ namespace tunemix {
 struct SearchTable {
   std::array<float, 256> thresholds;
   std::array<float, 16> last_of_group;
+  size_t groups;  // that have a threshold
 
-  explicit SearchTable(std::span<const float> t) {
+  explicit SearchTable(std::span<const float> t) : groups((t.size() + 15) / 16) {
     thresholds.fill(std::numeric_limits<float>::quiet_NaN());
     std::copy(t.begin(), t.end(), thresholds.begin());
     for (size_t g = 0; g < 16; ++g) last_of_group[g] = thresholds[16 * g + 15];

@@ -126,10 +126,10 @@ std::vector<float> Bundle::predict(const Dataset& data, const Context& context,
                   it->second.columns(), data.documents(), model.learned.model->columns());
   }
   if (data.documents() == 0) return {};
-  // Parts of whole queries; no result depends on where they end.
+  // Parts of whole queries; no result depends on where they end. What has one member needs none.
   const QueryIndex& queries = data.queries();
   std::vector<size_t> first = {0};  // query of each part
-  for (size_t q = 1; q < queries.size(); ++q)
+  for (size_t q = 1; q < queries.size() && members_.size() > 1; ++q)
     if (queries.begin(q) - queries.begin(first.back()) >= kDocumentsAtOnce) first.push_back(q);
   first.push_back(queries.size());
   std::vector<float> scores(data.documents());
