@@ -14,6 +14,12 @@ namespace {
 
 constexpr size_t kRows = kMomentRows;
 
+// A plain ranker has its direction from training. On few queries a line through its scores may fall all the
+// same, and would turn every ranking round: so it rises by this share of the target's deviation at least.
+constexpr double kLeastRise = 0.01;
+constexpr const char* kFalls =
+    "the scores fall as grades rise on the calibration split; a line that hardly rises keeps their order";
+
 double inverse(double deviation) { return deviation > 0 ? 1 / deviation : 0; }
 
 // Column k of documents [begin, end), standardised by its own mean and deviation.
@@ -119,7 +125,10 @@ RbcFit Moments::solve(int degree, RbcTarget target, double ridge) const {
     a[i * used.size() + i] += ridge;
     b[i] = covariance(used[i], y) * scale[used[i]];
   }
-  const std::vector<double> x = solve_symmetric(a, b);
+  std::vector<double> x = solve_symmetric(a, b);
+  const double least_rise = kLeastRise * std::sqrt(std::max(0.0, covariance(y, y)));
+  const bool falls = degree == 1 && data_.columns == 1 && !x.empty() && x[0] < 0;
+  if (falls) x[0] = least_rise;
   PolynomialMap map;
   map.degree = degree;
   map.intercept = at(y, 0) / n;
@@ -132,6 +141,7 @@ RbcFit Moments::solve(int degree, RbcTarget target, double ridge) const {
     // |y - Xw|^2 / n = var(y) - 2 w'cov(X,y) + w'Cw, and C w = cov(X,y) - ridge * w in scaled terms.
     explained += x[i] * (b[i] + ridge * x[i]);
   }
+  if (falls) explained = 2 * x[0] * b[0] - x[0] * x[0];
   map.mean = data_.column_mean;
   for (const double deviation : data_.column_deviation) map.scale.push_back(inverse(deviation));
   if (degree == 1) {
@@ -142,6 +152,7 @@ RbcFit Moments::solve(int degree, RbcTarget target, double ridge) const {
     map.high = data_.column_high;
   }
   RbcFit fit{std::move(map), std::max(0.0, covariance(y, y) - explained), 1, true, false, {}};
+  if (falls) fit.warnings.emplace_back(kFalls);
   const bool finite = std::all_of(x.begin(), x.end(), [](double w) { return std::isfinite(w); });
   require(finite, "a least-squares fit is not finite");
   return fit;
@@ -241,6 +252,11 @@ RbcFit fit_logistic(const Prepared& data, RbcTarget target, const Context& conte
       fit.converged = true;
       break;
     }
+  }
+  if (K == 1 && w[0] < 0) {
+    w = {kLeastRise, std::log(mean / (1 - mean))};
+    now = evaluate(w);
+    fit.warnings.emplace_back(kFalls);
   }
   LogisticMap map{low, high, w[K], std::vector<double>(K)};
   for (size_t k = 0; k < K; ++k) {

@@ -433,6 +433,26 @@ TEST(Calibrator, OneColumnIsCalibratedByRegression) {
   }
 }
 
+TEST(Calibrator, ALineNeverTurnsARankerRound) {
+  MadeUp data = make_up({.documents = 60, .columns = 1});
+  for (float& f : data.scores.values()) f = -f;  // as bad luck with few queries has it
+  for (const char* name : {"rbc.linear.raw", "rbc.linear.ndcg", "rbc.logistic.raw", "rbc.logistic.ndcg"}) {
+    const Calibrator c = fit(name, data);
+    const std::vector<float> v = applied(c, data.scores);
+    for (size_t i = 1; i < v.size(); ++i)
+      EXPECT_EQ(v[i] > v[0], data.scores.row(i)[0] > data.scores.row(0)[0]) << name << ' ' << i;
+    ASSERT_FALSE(c.report().warnings.empty()) << name;
+    EXPECT_NE(c.report().warnings.back().find("fall as grades rise"), std::string::npos);
+    // The error that is reported is that of the line that is used.
+    double squares = 0;
+    for (size_t i = 0; i < v.size(); ++i)
+      squares += std::pow(data.grades[static_cast<size_t>(data.labels[i])] - static_cast<double>(v[i]), 2);
+    if (std::string(name).ends_with("raw")) {
+      EXPECT_NEAR(c.report().value, squares / static_cast<double>(v.size()), 1e-5) << name;
+    }
+  }
+}
+
 TEST(Calibrator, RanksRealDocuments) {
   TUNEMIX_NEED_SHARED_DATA();
   // Two features of MQ2008 as if a classifier had made scores of them.
