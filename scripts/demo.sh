@@ -3,6 +3,6 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/install-dependencies.sh
-scripts/build.sh build -DTUNEMIX_TESTS=OFF -DTUNEMIX_BENCHMARKS=OFF --target tunemix
+scripts/build.sh build -DTUNEMIX_UNITY=ON -DTUNEMIX_TESTS=OFF -DTUNEMIX_BENCHMARKS=OFF --target tunemix
 build/bin/tunemix run configs/quickstart.yaml
 echo "  a page to look at: $PWD/runs/quickstart/report.html"
