@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Does the mixture keep up with its best part? The recommended recipe on generated data of 10^4, 10^5 and 7 x 10^5 training documents, and,
-# where TUNEMIX_SHARED_DATA is set, on MQ2008 and OHSUMED.
-#   experiments/mixing/run.sh [small medium large mq2008 ohsumed quickstart]     default: all; SEEDS="1 2 3 4 5" (large: one), WORK=runs/mixing, TUNEMIX=build/bin/tunemix
+# where TUNEMIX_SHARED_DATA is set, on MQ2008, OHSUMED and the samples MSLR-sample and sparse300.
+#   experiments/mixing/run.sh [small medium large mq2008 ohsumed mslr-sample sparse300 quickstart]     default: all; SEEDS="1 2 3 4 5", WORK=runs/mixing, TUNEMIX=build/bin/tunemix
 # Adds a line per set and seed to results.csv and prints the table.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -9,7 +9,7 @@ program=$(realpath "${TUNEMIX:-build/bin/tunemix}")
 here=$PWD/experiments/mixing
 work=${WORK:-runs/mixing}
 sets=("$@")
-[ ${#sets[@]} -gt 0 ] || sets=(small medium large quickstart ${TUNEMIX_SHARED_DATA:+mq2008 ohsumed})
+[ ${#sets[@]} -gt 0 ] || sets=(small medium large quickstart ${TUNEMIX_SHARED_DATA:+mq2008 ohsumed mslr-sample sparse300})
 mkdir -p "$work"
 generate() { # NAME SEED [--queries N]
   [ -f "$work/$1" ] || "$program" synth --preset mslr10k --seed "$2" --out "$work/$1" --quiet "${@:3}"
@@ -19,10 +19,16 @@ for set in "${sets[@]}"; do
   case $set in
     small) queries=140 valid=47 ;;
     medium) queries=1400 valid=467 ;;
-    large) queries='' valid=3300 seeds=${SEEDS:-1} ;;
+    large) queries='' valid=3300 ;;
     *) queries=none ;;
   esac
-  if [ "$queries" = none ]; then
+  if [ "$set" = mslr-sample ]; then
+    folder=$TUNEMIX_SHARED_DATA/MSLR-sample
+    arguments=(--data-train "$folder/train.txt" --data-valid "$folder/vali.txt" --data-test "$folder/test.txt" "name=$set")
+  elif [ "$set" = sparse300 ]; then # no validation split: a fifth of the training queries is taken
+    folder=$TUNEMIX_SHARED_DATA/sparse300
+    arguments=(--data-train "$folder/train.txt" --data-test "$folder/test.txt" "name=$set")
+  elif [ "$queries" = none ]; then
     arguments=("configs/$set.yaml")
   else
     generate "$set-train.txt" 5 ${queries:+--queries $queries}
