@@ -18,5 +18,5 @@ for sanitizer in address thread; do
   [ $sanitizer = address ] || targets+=(race_plant)
   scripts/build.sh "build-$sanitizer" "${options[@]}" --target "${targets[@]}"
   ctest --test-dir "build-$sanitizer" --output-on-failure --parallel "$(nproc)" \
-    --label-regex '^(core|data|export)$' --exclude-regex '^(Binning.Monotone|Random|Synthetic|Decimal)'
+    --label-regex '^(core|data|export)$' --exclude-regex '^(Binning.(Monotone|Rare)|Random|Synthetic|Decimal|ModelExport.(OneColumn|Classifiers|Solr))'
 done
