@@ -10,8 +10,7 @@ ctest --test-dir build --output-on-failure --parallel $(($(nproc) + 1)) # some o
 
 # The sanitizers look at core (threads, files), data (untrusted input, with the fuzz corpus) and export (every learner,
 # calibration and mixture once, in a small size); the property tests that only repeat arithmetic stay out.
-# With clang, which compiles them twice as fast, and whose OpenMP tells the thread sanitizer what a loop orders; some races
-# are planted.
+# By clang, whose OpenMP tells the thread sanitizer what a loop orders; some races are planted.
 for sanitizer in address thread; do
   options=(-DTUNEMIX_UNITY=ON -DTUNEMIX_SANITIZE=$sanitizer -DTUNEMIX_CHARTS=OFF -DCMAKE_CXX_COMPILER=clang++)
   targets=(core_tests data_tests export_tests letor_fuzz)

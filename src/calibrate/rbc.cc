@@ -15,7 +15,7 @@ namespace {
 constexpr size_t kRows = kMomentRows;
 
 // A plain ranker has its direction from training. On few queries a line through its scores may fall all the
-// same, and would turn every ranking round: so it rises by this share of the target's deviation at least.
+// same, and would turn every ranking round: where it falls, one that rises by this share takes its place.
 constexpr double kLeastRise = 0.01;
 constexpr const char* kFalls =
     "the scores fall as grades rise on the calibration split; a line that hardly rises keeps their order";

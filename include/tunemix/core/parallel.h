@@ -44,7 +44,8 @@ class ThreadPool {
   int threads_;
 };
 
-// The size of such blocks where each block has a sum of its own: `smallest`, or more for at most `most` sums.
+// A block size for n items where each block has a sum of its own: `smallest`, or more so that there are at
+// most `most` blocks.
 inline size_t block_size(size_t n, size_t smallest, size_t most) {
   return std::max(smallest, (n + most - 1) / most);
 }
