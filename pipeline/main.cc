@@ -7,6 +7,7 @@
 #include "pipeline/commands/commands.h"
 #include "pipeline/commands/usage.h"
 #include "pipeline/run/terminal.h"
+#include "pipeline/run/wait_policy.h"
 #include "tunemix/core/error.h"
 #include "tunemix/core/instructions.h"
 
@@ -30,6 +31,7 @@ int finish(int code) {
 
 int main(int argc, char** argv) {
   using namespace tunemix;
+  set_wait_policy(argv);
   CLI::App app("TuneMix: learning to rank by tuning and mixing multi-class classifiers");
   app.name("tunemix");
   app.set_version_flag("--version", [] {

@@ -48,8 +48,8 @@ void ThreadPool::run_with_thread(size_t tasks, FunctionRef<void(size_t, int)> ta
   std::atomic<size_t> next{0};
   FirstFailure failure;
   // Always as many threads, also for fewer tasks: libgomp ends the threads that a smaller team leaves out,
-  // and has to start them again for the next one. How long they wait for work is libgomp's default: a few
-  // milliseconds awake, which bridges the gaps between the loops of a boosting round.
+  // and has to start them again for the next one. How long they wait awake for work is set when the program
+  // starts (pipeline/run/wait_policy.h).
 #pragma omp parallel num_threads(threads_)
   {
     const int thread = omp_get_thread_num();
