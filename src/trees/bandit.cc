@@ -320,38 +320,52 @@ class AdvantageBandit final : public SoftmaxBandit {
   double count_ = 0;
 };
 
-// A discounted value of each arm, v += rate (reward / running maximum - v), started at 1; w = A^(v / T), so
-// that at T = 1 the weights stay as near to each other as those of the other rules.
+// A discounted value of each arm: its first reward over the running maximum, then v += rate (reward / running
+// maximum - v). An arm that was not pulled yet is taken to be worth a half: if it were 1, all arms would be
+// tried before any is pulled again, which takes a thousand rounds where there are a thousand features. w =
+// A^(v / T), so that at T = 1 the weights stay as near to each other as those of the other rules.
 class ValueBandit final : public SoftmaxBandit {
  public:
   ValueBandit(const BanditOptions& options, size_t arms)
-      : SoftmaxBandit(arms, options.exploration, std::log(static_cast<double>(arms)) / options.temperature),
+      : SoftmaxBandit(arms, options.exploration, 0.5 * scale(options, arms)),
         rate_(options.rate),
-        scale_(log_weight(0)) {}
+        scale_(scale(options, arms)),
+        pulled_(arms, 0) {}
 
   void reward(std::span<const uint32_t> arms, std::span<const double> rewards) override {
     for (size_t k = 0; k < arms.size(); ++k) {
       most_ = std::max(kKeep * most_, rewards[k]);
       const double value = most_ > 0 ? rewards[k] / most_ : 0;
       const double before = log_weight(arms[k]);
-      set_log_weight(arms[k], before + rate_ * (value * scale_ - before));
+      const double step = pulled_[arms[k]] != 0 ? rate_ : 1;
+      pulled_[arms[k]] = 1;
+      set_log_weight(arms[k], before + step * (value * scale_ - before));
     }
   }
   void save(BinaryWriter& out) const override {
     SoftmaxBandit::save(out);
     out.put(most_);
+    out.put(pulled_);
   }
   void load(BinaryReader& in) override {
     SoftmaxBandit::load(in);
     most_ = in.get<double>();
     if (!std::isfinite(most_)) in.fail("the bandit's largest reward is wrong");
+    pulled_ = in.get_vector<uint8_t>();
+    if (pulled_.size() != arms_) in.fail("the bandit's pulled arms are wrong");
   }
 
  private:
+  // ln w where v = 1.
+  static double scale(const BanditOptions& options, size_t arms) {
+    return std::log(static_cast<double>(arms)) / options.temperature;
+  }
+
   static constexpr double kKeep = 0.999;  // of the running maximum, with each reward
   double rate_;
-  double scale_;  // ln w where v = 1
+  double scale_;
   double most_ = 0;
+  std::vector<uint8_t> pulled_;  // 1 or 0
 };
 
 // UCB1 (Auer et al. 2002) and UCB-V (Audibert et al. 2009): the arms with the largest upper bounds.

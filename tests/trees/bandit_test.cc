@@ -107,6 +107,20 @@ TEST(Bandit, LearnsFromRewardsOfTheRealSize) {
     }
 }
 
+// With as many pulls as arms, drawing without repetition would give each its turn and nothing more.
+TEST(Bandit, PullsGoodArmsAgainBeforeAllHaveBeenPulled) {
+  for (const BanditKind kind : {BanditKind::kExp3A, BanditKind::kValue}) {
+    SCOPED_TRACE(static_cast<int>(kind));
+    Random random(29);
+    Shrinking problem;
+    problem.arms = 1000;
+    auto bandit = make_bandit(of(kind), problem.arms);
+    problem.play(*bandit, 1, 500, random);
+    const double share = static_cast<double>(problem.good) / static_cast<double>(problem.arms);
+    EXPECT_GT(problem.play(*bandit, 1, 500, random), 2 * share);
+  }
+}
+
 TEST(Bandit, LearnsAnewWhenOtherArmsBecomeGood) {
   for (const BanditKind kind : {BanditKind::kExp3A, BanditKind::kValue}) {
     SCOPED_TRACE(static_cast<int>(kind));
@@ -214,7 +228,8 @@ TEST(Bandit, FollowsTheFormulas) {
     options.horizon = 100;
     auto bandit = make_bandit(options, arms);
     const double g = options.exploration;
-    std::vector<double> w(arms, kind == BanditKind::kValue ? std::pow(4, 1 / options.temperature) : 1.0);
+    std::vector<double> w(arms, kind == BanditKind::kValue ? std::pow(4, 0.5 / options.temperature) : 1.0);
+    std::vector<bool> pulled(arms, false);
     std::vector<double> seen;  // the rewards so far
     const auto probabilities = [&] {
       std::vector<double> p(arms);
@@ -261,7 +276,9 @@ TEST(Bandit, FollowsTheFormulas) {
         default: {
           most = std::max(0.999 * most, reward);
           const double value = options.temperature * std::log(w[arm]) / std::log(4);
-          w[arm] = std::pow(4, (value + options.rate * (reward / most - value)) / options.temperature);
+          const double rate = pulled[arm] ? options.rate : 1;
+          pulled[arm] = true;
+          w[arm] = std::pow(4, (value + rate * (reward / most - value)) / options.temperature);
         }
       }
       // Both over all rewards so far, as long as they are few.
