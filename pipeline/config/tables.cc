@@ -330,8 +330,9 @@ const OptionTable<CommonLearnerOptions>& common_learner_table(const LearnerEntry
       t.number("leave_out", &O::leave_out, 0.01, 0.99, "Chance of a document to be left out of such a copy");
     }
     if (length)
-      t.numbers("checkpoints", &O::checkpoints, 1, 1e7,
-                "Numbers of rounds whose models are calibrated; []: 10, 20, 50, 100, ... and the last");
+      t.numbers("checkpoints", &O::checkpoints, 1, 10000000,
+                "Numbers of rounds, up to the last, whose models are calibrated; []: 10, 20, 50, 100, ... "
+                "and the last");
     return t;
   };
   static const OptionTable<O> external = make(false, false);
