@@ -130,6 +130,10 @@ int train(const TrainArguments& arguments, const Program& program) {
   if (const OptionInfo* length = learner.length_option())
     request.lengths.push_back(std::stoll(setting(settings, length->name)));
   std::unique_ptr<Trainer> trainer;
+  std::optional<size_t> first_round;
+  context->on_progress = [&](const Progress& progress) {
+    if (!first_round) first_round = progress.done;
+  };
   if (arguments.extend.empty()) {
     trainer = learner.start(request, *context);
   } else {
@@ -152,6 +156,7 @@ int train(const TrainArguments& arguments, const Program& program) {
   result["seconds"]["load"] = load;
   result["seconds"]["fit"] = fit;
   add_facts(result, trainer->facts());
+  if (!arguments.extend.empty() && first_round) result["extended_from"] = *first_round - 1;
   if (result["seconds"].contains("bin"))
     result["seconds"]["fit"] = fit - result["seconds"]["bin"].get<double>();
   result["peak_rss_mb"] = peak_rss_mb();

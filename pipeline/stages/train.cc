@@ -202,6 +202,7 @@ std::unique_ptr<Model> train_model(const LearnerEntry& learner, const TrainingRe
         BinaryReader in(*state, "the training state of " + job.name);
         trainer = learner.resume(request, in, context);
         in.expect_end();
+        context.log(LogLevel::kDebug, fmt::format("{}: goes on from a saved training", job.name));
       } catch (const InputError& error) {
         context.warn(fmt::format("{}; training starts again", error.what()));
         trainer.reset();

@@ -139,6 +139,15 @@ inline std::vector<std::string> computed_stages(const std::string& err) {
   return stages;
 }
 
+// How often a training went on from a saved state in the runs of a folder, by their log.
+inline size_t taken_up(const fs::path& run) {
+  const std::string log = slurp(run / "logs/run.log");
+  size_t count = 0;
+  for (size_t at = 0; (at = log.find(": goes on from a saved training\n", at)) != std::string::npos; ++at)
+    ++count;
+  return count;
+}
+
 inline nlohmann::json results_of(const fs::path& run) {
   nlohmann::json results = nlohmann::json::parse(slurp(run / "results.json"), nullptr, false);
   if (results.is_object()) results.erase("timing");
