@@ -87,8 +87,8 @@ void expect_identity(SavedState& state, const LearnerEntry& learner, const Setti
     if (learner.option(key).role != OptionRole::kLength) {
       state.in.get_string();
       if (const std::string saved = state.in.get_string(); saved != value)
-        throw_input("{} is '{}'; the training to extend has {} (only the number of rounds may change)", key,
-                    value, saved);
+        throw_input("{} is '{}'; the training to extend has {} (only {} may change)", key, value, saved,
+                    learner.length_option() != nullptr ? learner.length_option()->name : "nothing");
     }
 }
 
@@ -188,8 +188,16 @@ void add_train_command(CLI::App& app, Program& program) {
   command->add_option("--set", arguments->settings, "An option of the learner, as key=value");
   command->add_option("--model", arguments->model, "Where to save the model");
   command->add_option("--save-state", arguments->save_state, "Where to save what --extend goes on from");
+  std::vector<std::string> lengths;
+  for (const auto& learner : registry().entries())
+    if (const OptionInfo* length = learner->length_option();
+        learner->resumable && length != nullptr &&
+        std::find(lengths.begin(), lengths.end(), length->name) == lengths.end())
+      lengths.push_back(length->name);
   command->add_option("--extend", arguments->extend,
-                      "Go on from this saved state, up to --set iterations=N; all else as it was");
+                      fmt::format("Go on from this saved state with a larger number of rounds ({}, as the "
+                                  "learner calls it); all else as it was",
+                                  join(lengths, " or ")));
   command->add_option("--seed", arguments->seed, "Seed of all random choices (default 1)");
   command->add_flag("--json", arguments->json, "Print the figures as JSON");
   add_common_options(*command, program);
@@ -198,10 +206,12 @@ void add_train_command(CLI::App& app, Program& program) {
   for (const auto& learner : registry().entries()) {
     if (!learner->start) continue;
     footer += options_help(*learner);
-    if (example.empty()) example = learner->type;
+    if (!example.empty()) continue;
+    example = learner->type;
+    if (const OptionInfo* length = learner->length_option())
+      example += fmt::format(" --set {}=200", length->name);
   }
-  footer += fmt::format(
-      "Example: tunemix train --data train.txt --learner {} --set iterations=200 --model m.tmx", example);
+  footer += fmt::format("Example: tunemix train --data train.txt --learner {} --model m.tmx", example);
   command->footer(footer);
   command->callback(
       [arguments, &program] { program.action = [=, &program] { return train(*arguments, program); }; });

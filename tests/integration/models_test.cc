@@ -62,7 +62,7 @@ TEST_F(ModelsTest, ExtendingEqualsTrainingAtOnce) {
   const Result other =
       at_.run("train --data data.txt --learner adaboost_mh --set leaves=7 --extend part.state");
   EXPECT_EQ(other.code, 2);
-  EXPECT_THAT(other.err, HasSubstr("only the number of rounds may change"));
+  EXPECT_THAT(other.err, HasSubstr("(only iterations may change)"));
 }
 
 TEST_F(ModelsTest, ScoreWritesAColumnPerLabel) {
