@@ -320,9 +320,9 @@ const OptionTable<CommonLearnerOptions>& common_learner_table(const LearnerEntry
     t.number(
         "bags", &O::bags, 1, 1000,
         "Trained this often, each time on another random train/calibration split and seed; all are members");
-    t.choice("standardize", &O::standardize, standardize_words(),
-             "Overrides data.standardize for this learner (default: as there)");
     if (trained) {
+      t.choice("standardize", &O::standardize, standardize_words(),
+               "Overrides data.standardize for this learner (default: as there)");
       t.choice("source", &O::source, source_words(),
                "Overrides data.source.use for this learner (default: as there; none without a data.source)");
       t.number("copies", &O::copies, 0, 100,

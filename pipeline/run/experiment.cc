@@ -152,6 +152,10 @@ void Experiment::check_data() {
     expect_known_parts(plan_.config, fold, fold_info(fold));
     feature_names(fold);
   }
+  if (selected(Stage::kTrain))
+    for (const size_t number : missing(Stage::kTrain))
+      if (const TrainJob& job = plan_.jobs[number]; plan_.learner(job).learner->external && job.bag == 0)
+        expect_given_scores(plan_, job, fold_info(job.fold));
   if (warnings().empty()) return;
   if (!plan_.config.data.allow_overlap)
     throw_input(

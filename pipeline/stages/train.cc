@@ -236,9 +236,13 @@ ScoreMatrix read_given_scores(const Config& config, const std::vector<std::strin
   const ScoreMatrix scores =
       read_score_columns(paths_of(config, files), split.labels.size(), split.source_rows);
   if (scores.columns() != 1 && scores.columns() != static_cast<size_t>(labels))
-    throw_input("{}: {} numbers a line; expected one, or {}, one for each label", files[0], scores.columns(),
-                labels);
+    throw_input("{}: {} numbers a line; expected one, or {}, one for each label", join(files, ", "),
+                scores.columns(), labels);
   return scores_of(scores, split.fingerprint);
+}
+
+void expect_given_scores(const Plan& plan, const TrainJob& job, const FoldInfo& info) {
+  given_scores(plan, job, info, bag_split(plan.config, info.train.queries, job.fold, job.bag));
 }
 
 void run_train_job(const Plan& plan, const TrainJob& job, const FoldInfo& info, PreparedFold& fold,
