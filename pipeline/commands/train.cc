@@ -78,7 +78,7 @@ void expect_identity(SavedState& state, const LearnerEntry& learner, const Setti
   if (const std::string type = state.in.get_string(); type != learner.type)
     throw_input("{}: a training of {}; --learner is {}", state.in.source(), type, learner.type);
   if (state.in.get<uint32_t>() != learner.version)
-    throw_input("{}: a training by another version of {}; train anew", state.in.source(), learner.type);
+    throw_input("{}: a training by another version of {}; train from the start", state.in.source(), learner.type);
   if (const auto saved = state.in.get<uint64_t>(); saved != seed)
     throw_input("{}: a training with --seed {}; here it is {}", state.in.source(), saved, seed);
   if (state.in.get_string() != data.fingerprint().hex())
@@ -96,7 +96,7 @@ int train(const TrainArguments& arguments, const Program& program) {
   const LearnerEntry& learner = registry().expect(arguments.learner);
   if (!learner.start) throw_input("--learner {}: there is nothing to train", learner.type);
   if (!learner.resumable && !(arguments.extend.empty() && arguments.save_state.empty()))
-    throw_input("a training of {} cannot be extended; leave --extend and --save-state away", learner.type);
+    throw_input("a training of {} cannot be extended; leave out --extend and --save-state", learner.type);
   const Settings given = given_settings(arguments.settings);
   std::vector<std::string> known;
   for (const OptionInfo& option : learner.options) known.push_back(option.name);

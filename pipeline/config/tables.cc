@@ -51,7 +51,7 @@ void set_features(DataConfig& data, std::string_view text) {
       refuse(fmt::format("'{}' is neither a number from 1 nor a range such as 1-10", item));
     data.features.push_back(range);
   }
-  if (data.features.empty()) refuse("it names no feature; name one or more, or leave the key away for all");
+  if (data.features.empty()) refuse("it names no feature; name one or more, or leave out the key to use all");
   std::sort(data.features.begin(), data.features.end(),
             [](const FeatureRange& a, const FeatureRange& b) { return a.first < b.first; });
   for (size_t i = 1; i < data.features.size(); ++i)

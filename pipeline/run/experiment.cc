@@ -350,7 +350,7 @@ const std::vector<MixRow>& Experiment::rows_of_members(
     return rows;
   const Hash128& key = plan_.mix_keys[fold];
   store_->discard(kMixKind, key,
-                  store_->path_of(kMixKind, key).string() + ": mixes members that there are not", context_);
+                  store_->path_of(kMixKind, key).string() + ": mixes members that do not exist", context_);
   mixes_.erase(fold);
   return mix_rows(fold);
 }

@@ -75,7 +75,7 @@ class Process {
 
 class Workspace {
  public:
-  // In memory where that can be had: the program syncs every file that it writes.
+  // In memory where that is possible: the program syncs every file that it writes.
   Workspace() {
     std::string name = (::access("/dev/shm", W_OK) == 0 ? "/dev/shm" : fs::temp_directory_path().string()) +
                        "/tunemix-test-XXXXXX";

@@ -175,7 +175,7 @@ TEST(Config, WrongOverridesSayWhatIsExpected) {
   EXPECT_THAT(error_of(kSmall, {"mix..c=1"}), HasSubstr("expected key.path=value"));
   EXPECT_THAT(error_of(kSmall, {"learners.5.bags=1"}), HasSubstr("index from 0 to 0"));
   EXPECT_THAT(error_of(kSmall, {"learners.x.bags=1"}), HasSubstr("index from 0 to 0"));
-  EXPECT_THAT(error_of(kSmall, {"name.x=1"}), HasSubstr("nothing stands below"));
+  EXPECT_THAT(error_of(kSmall, {"name.x=1"}), HasSubstr("the key before 'x' has a value, not keys of its own"));
   EXPECT_THAT(error_of(kSmall, {"mix.c.to=[1"}), HasSubstr("not YAML"));
   EXPECT_THAT(error_of(kSmall, {"mix.c.too=1"}),
               AllOf(StartsWith("command line: mix.c.too: unknown key"), HasSubstr("did you mean 'to'")));
@@ -245,7 +245,7 @@ TEST(Config, MistakesHaveThePlaceTheKeyAndWhatIsExpected) {
       {"partition: fast", "constraint: 'a\"b'", "c.yaml:15:", "engine.slurm.constraint: "},
       {"partition: fast", "options: \"a\\nb\"", "c.yaml:15:", "in one line"},
       {"name: full.1", "name: ../x", "c.yaml:2:7: name: ", "letters"},
-      {"name: full.1", "name: full\nname: again", "c.yaml:3:1: name: ", "stands twice"},
+      {"name: full.1", "name: full\nname: again", "c.yaml:3:1: name: ", "occurs twice; give each key once"},
       {"rbc: {regressors: [linear], targets: [ndcg]}", "rbc: 3",
        "c.yaml:12:36: calibrate.rbc: ", "key: value"},
       {"preset: quickstart", "preset: nothing",
@@ -452,7 +452,7 @@ TEST(Config, MutatedOverridesNeverDoAnythingElse) {
 TEST(Config, TheReferenceInDocsIsUpToDate) {
   EXPECT_EQ(read_text_file(std::filesystem::path(TUNEMIX_SOURCE_DIR) / "docs" / "config.md"),
             config_reference())
-      << "write it anew: tunemix run --help-config > docs/config.md";
+      << "write it again: tunemix run --help-config > docs/config.md";
 }
 
 std::string with_source(const std::string& source, const std::string& learner,

@@ -104,7 +104,7 @@ class OptionTable {
                             if (std::find(allowed.begin(), allowed.end(), word) == allowed.end())
                               fail(name, word, expected + did_you_mean(word, allowed));
                             if (std::find(result.begin(), result.end(), word) != result.end())
-                              fail(name, value, fmt::format("each word once; '{}' stands twice", word));
+                              fail(name, value, fmt::format("each word once; '{}' occurs twice", word));
                             result.push_back(word);
                           }
                           s.*member = std::move(result);
