@@ -66,6 +66,16 @@ class Contract : public testing::TestWithParam<std::string> {
   BinCache cache_{data_};
 };
 
+// Learners whose training can be taken up again.
+class ContractOfStates : public Contract {};
+
+std::vector<std::string> resumable_types() {
+  std::vector<std::string> types;
+  for (const std::string& type : test::trained_types())
+    if (registry().expect(type).resumable) types.push_back(type);
+  return types;
+}
+
 TEST_P(Contract, SaysWhatItIs) {
   EXPECT_FALSE(run_.learner->family.empty());
   EXPECT_FALSE(run_.learner->row.empty());
@@ -172,8 +182,7 @@ TEST_P(Contract, KeepsWhatSomePointsNeed) {
             test::bytes_of(*train(shorter, training, Context(2, 3))));
 }
 
-TEST_P(Contract, GoesOnWhereItStopped) {
-  if (!run_.learner->resumable) GTEST_SKIP() << "trained at one go";
+TEST_P(ContractOfStates, GoesOnWhereItStopped) {
   const TrainingData training(cache_);
   const Context context(2, 3);
   const std::vector<uint8_t> whole = test::bytes_of(*train(run_, training, context, &valid_));
@@ -209,8 +218,7 @@ TEST_P(Contract, GoesOnWhereItStopped) {
   EXPECT_EQ(test::bytes_of(*back->model()), test::bytes_of(*begun->model()));
 }
 
-TEST_P(Contract, GoesOnAfterAStopInMidRun) {
-  if (!run_.learner->resumable) GTEST_SKIP() << "trained at one go";
+TEST_P(ContractOfStates, GoesOnAfterAStopInMidRun) {
   const TrainingData training(cache_);
   const TrainingRequest request{training, run_.settings, run_.lengths, &valid_};
   const std::vector<uint8_t> whole = test::bytes_of(*train(run_, training, Context(2, 3), &valid_));
@@ -235,8 +243,7 @@ TEST_P(Contract, GoesOnAfterAStopInMidRun) {
   EXPECT_EQ(test::bytes_of(*trainer->model()), whole);
 }
 
-TEST_P(Contract, DamagedStatesAreRefusedOrHarmless) {
-  if (!run_.learner->resumable) GTEST_SKIP() << "trained at one go";
+TEST_P(ContractOfStates, DamagedStatesAreRefusedOrHarmless) {
   const TrainingData training(cache_);
   const TrainingRequest request{training, run_.settings, run_.lengths, &valid_};
   const std::unique_ptr<Trainer> begun = run_.learner->start(request, Context(1, 3));
@@ -301,6 +308,8 @@ TEST_P(Contract, ImportanceIsAShareOfEachFeature) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Registry, Contract, testing::ValuesIn(test::trained_types()),
+                         [](const auto& tested) { return tested.param; });
+INSTANTIATE_TEST_SUITE_P(Registry, ContractOfStates, testing::ValuesIn(resumable_types()),
                          [](const auto& tested) { return tested.param; });
 
 }  // namespace
