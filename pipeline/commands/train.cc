@@ -78,7 +78,8 @@ void expect_identity(SavedState& state, const LearnerEntry& learner, const Setti
   if (const std::string type = state.in.get_string(); type != learner.type)
     throw_input("{}: a training of {}; --learner is {}", state.in.source(), type, learner.type);
   if (state.in.get<uint32_t>() != learner.version)
-    throw_input("{}: a training by another version of {}; train from the start", state.in.source(), learner.type);
+    throw_input("{}: a training by another version of {}; train from the start", state.in.source(),
+                learner.type);
   if (const auto saved = state.in.get<uint64_t>(); saved != seed)
     throw_input("{}: a training with --seed {}; here it is {}", state.in.source(), saved, seed);
   if (state.in.get_string() != data.fingerprint().hex())

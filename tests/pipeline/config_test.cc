@@ -175,7 +175,8 @@ TEST(Config, WrongOverridesSayWhatIsExpected) {
   EXPECT_THAT(error_of(kSmall, {"mix..c=1"}), HasSubstr("expected key.path=value"));
   EXPECT_THAT(error_of(kSmall, {"learners.5.bags=1"}), HasSubstr("index from 0 to 0"));
   EXPECT_THAT(error_of(kSmall, {"learners.x.bags=1"}), HasSubstr("index from 0 to 0"));
-  EXPECT_THAT(error_of(kSmall, {"name.x=1"}), HasSubstr("the key before 'x' has a value, not keys of its own"));
+  EXPECT_THAT(error_of(kSmall, {"name.x=1"}),
+              HasSubstr("the key before 'x' has a value, not keys of its own"));
   EXPECT_THAT(error_of(kSmall, {"mix.c.to=[1"}), HasSubstr("not YAML"));
   EXPECT_THAT(error_of(kSmall, {"mix.c.too=1"}),
               AllOf(StartsWith("command line: mix.c.too: unknown key"), HasSubstr("did you mean 'to'")));
