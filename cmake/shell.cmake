@@ -13,7 +13,7 @@ endif()
 # help2man makes the page of the program's --help; every command's --help is a section of its own.
 execute_process(COMMAND ${PROGRAM} --help OUTPUT_VARIABLE help COMMAND_ERROR_IS_FATAL ANY)
 string(REGEX REPLACE ".*Subcommands:\n" "" commands "${help}")
-string(REGEX MATCHALL "\n  [a-z]+ " commands "\n${commands}")
+string(REGEX MATCHALL "\n  [a-z][a-z-]* " commands "\n${commands}")
 set(sections "")
 foreach(command ${commands})
   string(STRIP "${command}" command)
@@ -24,5 +24,9 @@ foreach(command ${commands})
   string(APPEND sections "[TUNEMIX ${title}]\n.nf${help}.fi\n\n")
 endforeach()
 file(WRITE ${OUT}/commands.h2m "${sections}")
-execute_process(COMMAND ${HELP2MAN} --no-info --name "learning to rank by tune and mix" --include ${OUT}/commands.h2m
+# --version also says the instructions of this machine, which are no matter of the page.
+execute_process(COMMAND ${PROGRAM} --version OUTPUT_VARIABLE version COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCH "[0-9][0-9.]*" version "${version}")
+execute_process(COMMAND ${HELP2MAN} --no-info --name "learning to rank by tune and mix"
+  --version-string "tunemix ${version}" --include ${OUT}/commands.h2m
   --output ${OUT}/tunemix.1 ${PROGRAM} COMMAND_ERROR_IS_FATAL ANY)

@@ -2,7 +2,8 @@
 """Checks that every module of CMakeLists.txt links exactly what it includes: scripts/check-modules.py
 
 PUBLIC is what a module's public headers include, PRIVATE what only its sources include, HEADERS what is needed to
-compile it alone. A use that is not declared, or a declaration without a use, is an error.
+compile it alone. A use that is not declared, or a declaration without a use, is an error. The program's library (pipeline) and
+the Python module link exactly what they include, too.
 """
 import pathlib
 import re
@@ -19,7 +20,14 @@ PACKAGES = {
     "Boost::headers": r"boost/",
     "Eigen3::Eigen": r"Eigen/",
     "NLopt::nlopt": r"nlopt",
+    "CLI11::CLI11": r"CLI/",
+    "nlohmann_json::nlohmann_json": r"nlohmann/",
+    "yaml-cpp": r"yaml-cpp/",
+    "PkgConfig::httplib": r"httplib\.h",
+    "pybind11": r"pybind11/",
 }
+# Libraries that are no modules of CMakeLists.txt: the target and its folder of sources.
+OTHERS = {"pipeline": ("tunemix_pipeline", "pipeline"), "python": ("tunemix_python", "python/src")}
 STANDARD = re.compile(r"^[a-z_0-9]+$|^(sys/.*|fcntl|unistd|dirent|immintrin|signal|dlfcn|cpuid)(\.h)?$")
 
 
@@ -31,10 +39,12 @@ def includes_of(files):
                 yield file, found.group(1)
 
 
-def used_by(module, modules, files):
+def used_by(module, modules, files, own_headers=()):
     """The modules and packages that these files include, and where."""
     used = {}
     for file, header in includes_of(files):
+        if header in own_headers:
+            continue
         own = re.match(r"(?:tunemix/)?([a-z]+)/", header)
         name = next((package for package, pattern in PACKAGES.items() if re.match(pattern, header)), None)
         if name is None and own and own.group(1) in modules:
@@ -44,6 +54,13 @@ def used_by(module, modules, files):
         if name is not None and name != module:
             used.setdefault(name, file)
     return used
+
+
+def linked_by(target, text):
+    """What a CMakeLists.txt links to a target; pybind11_add_module links its own."""
+    words = " ".join(re.findall(rf"target_link_libraries\({target} ([^)]*)\)", text)).split()
+    linked = {word.removeprefix("tunemix_") for word in words if word not in ("PUBLIC", "PRIVATE", "tunemix_flags")}
+    return linked | ({"pybind11"} if f"pybind11_add_module({target} " in text else set())
 
 
 def main():
@@ -78,11 +95,18 @@ def main():
         for name in sorted(set(public) - parts["PUBLIC"]):
             if name in all_declared:
                 errors.append(f"{module} has {name} in the public header {public[name].relative_to(root)}: make it PUBLIC")
+    for name, (target, folder) in OTHERS.items():
+        sources = [f for f in sorted((root / folder).rglob("*")) if f.suffix in (".h", ".cc")]
+        own = {f.name for f in sources}
+        used = used_by(name, {**declared, **OTHERS}, sources, own)
+        linked = linked_by(target, (root / name / "CMakeLists.txt").read_text())
+        errors += [f"{name} includes {u} ({used[u].relative_to(root)}) and does not link it" for u in sorted(set(used) - linked)]
+        errors += [f"{name} links {u} and does not include it" for u in sorted(linked - set(used))]
     for error in errors:
         print(error, file=sys.stderr)
     if errors:
         sys.exit(1)
-    print(f"modules: {len(declared)} link exactly what they include")
+    print(f"modules: {len(declared) + len(OTHERS)} link exactly what they include")
 
 
 main()

@@ -82,7 +82,7 @@ std::string name_of(const std::vector<std::filesystem::path>& files) {
   return fmt::format("{}{}", files[0].string(), files.size() > 1 ? " ..." : "");
 }
 
-// The measure of each query; NaN of the first where ERR cannot be had.
+// The measure of each query; NaN of the first where there is no ERR.
 std::vector<double> values_of(const Evaluator& evaluator, const std::vector<double>& scores, size_t column,
                               const Context& context) {
   return column_of(evaluator(scores, context.pool(), true).front(), column);

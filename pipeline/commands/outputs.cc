@@ -59,7 +59,7 @@ int run_export(const ExportCommand& command, const Program& program) {
   const size_t first = command.fold == 0 ? 0 : command.fold - 1;
   const size_t last = command.fold == 0 ? folds : command.fold;
   if (last - first > 1 && !command.out.empty())
-    throw_input("--out names one file and there are {} folds; give --fold, or leave --out away", folds);
+    throw_input("--out names one file and there are {} folds; give --fold, or leave out --out", folds);
   for (size_t fold = first; fold < last; ++fold) {
     const MixRow& row = find_row(experiment.mix_rows(fold), command.row);
     const FoldInfo& info = experiment.fold_info(fold);

@@ -78,7 +78,8 @@ void expect_identity(SavedState& state, const LearnerEntry& learner, const Setti
   if (const std::string type = state.in.get_string(); type != learner.type)
     throw_input("{}: a training of {}; --learner is {}", state.in.source(), type, learner.type);
   if (state.in.get<uint32_t>() != learner.version)
-    throw_input("{}: a training by another version of {}; train anew", state.in.source(), learner.type);
+    throw_input("{}: a training by another version of {}; train from the start", state.in.source(),
+                learner.type);
   if (const auto saved = state.in.get<uint64_t>(); saved != seed)
     throw_input("{}: a training with --seed {}; here it is {}", state.in.source(), saved, seed);
   if (state.in.get_string() != data.fingerprint().hex())
@@ -87,8 +88,8 @@ void expect_identity(SavedState& state, const LearnerEntry& learner, const Setti
     if (learner.option(key).role != OptionRole::kLength) {
       state.in.get_string();
       if (const std::string saved = state.in.get_string(); saved != value)
-        throw_input("{} is '{}'; the training to extend has {} (only the number of rounds may change)", key,
-                    value, saved);
+        throw_input("{} is '{}'; the training to extend has {} (only {} may change)", key, value, saved,
+                    learner.length_option() != nullptr ? learner.length_option()->name : "nothing");
     }
 }
 
@@ -96,7 +97,7 @@ int train(const TrainArguments& arguments, const Program& program) {
   const LearnerEntry& learner = registry().expect(arguments.learner);
   if (!learner.start) throw_input("--learner {}: there is nothing to train", learner.type);
   if (!learner.resumable && !(arguments.extend.empty() && arguments.save_state.empty()))
-    throw_input("a training of {} cannot be extended; leave --extend and --save-state away", learner.type);
+    throw_input("a training of {} cannot be extended; leave out --extend and --save-state", learner.type);
   const Settings given = given_settings(arguments.settings);
   std::vector<std::string> known;
   for (const OptionInfo& option : learner.options) known.push_back(option.name);
@@ -130,6 +131,10 @@ int train(const TrainArguments& arguments, const Program& program) {
   if (const OptionInfo* length = learner.length_option())
     request.lengths.push_back(std::stoll(setting(settings, length->name)));
   std::unique_ptr<Trainer> trainer;
+  std::optional<size_t> first_round;
+  context->on_progress = [&](const Progress& progress) {
+    if (!first_round) first_round = progress.done;
+  };
   if (arguments.extend.empty()) {
     trainer = learner.start(request, *context);
   } else {
@@ -152,6 +157,7 @@ int train(const TrainArguments& arguments, const Program& program) {
   result["seconds"]["load"] = load;
   result["seconds"]["fit"] = fit;
   add_facts(result, trainer->facts());
+  if (!arguments.extend.empty() && first_round) result["extended_from"] = *first_round - 1;
   if (result["seconds"].contains("bin"))
     result["seconds"]["fit"] = fit - result["seconds"]["bin"].get<double>();
   result["peak_rss_mb"] = peak_rss_mb();
@@ -183,8 +189,16 @@ void add_train_command(CLI::App& app, Program& program) {
   command->add_option("--set", arguments->settings, "An option of the learner, as key=value");
   command->add_option("--model", arguments->model, "Where to save the model");
   command->add_option("--save-state", arguments->save_state, "Where to save what --extend goes on from");
+  std::vector<std::string> lengths;
+  for (const auto& learner : registry().entries())
+    if (const OptionInfo* length = learner->length_option();
+        learner->resumable && length != nullptr &&
+        std::find(lengths.begin(), lengths.end(), length->name) == lengths.end())
+      lengths.push_back(length->name);
   command->add_option("--extend", arguments->extend,
-                      "Go on from this saved state, up to --set iterations=N; all else as it was");
+                      fmt::format("Go on from this saved state with a larger number of rounds ({}, as the "
+                                  "learner calls it); all else as it was",
+                                  join(lengths, " or ")));
   command->add_option("--seed", arguments->seed, "Seed of all random choices (default 1)");
   command->add_flag("--json", arguments->json, "Print the figures as JSON");
   add_common_options(*command, program);
@@ -193,10 +207,12 @@ void add_train_command(CLI::App& app, Program& program) {
   for (const auto& learner : registry().entries()) {
     if (!learner->start) continue;
     footer += options_help(*learner);
-    if (example.empty()) example = learner->type;
+    if (!example.empty()) continue;
+    example = learner->type;
+    if (const OptionInfo* length = learner->length_option())
+      example += fmt::format(" --set {}=200", length->name);
   }
-  footer += fmt::format(
-      "Example: tunemix train --data train.txt --learner {} --set iterations=200 --model m.tmx", example);
+  footer += fmt::format("Example: tunemix train --data train.txt --learner {} --model m.tmx", example);
   command->footer(footer);
   command->callback(
       [arguments, &program] { program.action = [=, &program] { return train(*arguments, program); }; });

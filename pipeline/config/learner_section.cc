@@ -52,43 +52,45 @@ std::vector<Settings> expand_grid(const YamlSection& section, const LearnerEntry
   return grid;
 }
 
+// Whole numbers in rising order; throws where one of them occurs twice.
+void sort_lengths(const YamlSection& section, const std::string& key, std::vector<int64_t>& lengths) {
+  std::sort(lengths.begin(), lengths.end());
+  const auto twice = std::adjacent_find(lengths.begin(), lengths.end());
+  if (twice != lengths.end())
+    section.fail(key, fmt::format("{} occurs twice; give each number once", *twice));
+}
+
 // The lengths of a learner's points: `iterations: 200` with `checkpoints`, or `iterations: [100, 200]`.
 std::vector<int64_t> read_lengths(const YamlSection& section, const LearnerEntry& learner,
-                                  std::vector<double> checkpoints, ResolvedLog& log) {
+                                  std::vector<int64_t> checkpoints, ResolvedLog& log) {
   const OptionInfo& option = *learner.length_option();
-  std::vector<double> given;
+  std::vector<int64_t> given;
   if (section.has(option.name))
     for (const std::string& item : section.items(option.name)) try {
-        given.push_back(std::stod(learner.canonical(option.name, item)));
+        given.push_back(std::stoll(learner.canonical(option.name, item)));
       } catch (const InputError& error) {
         section.fail(option.name, error.what());
       }
   else
-    given.push_back(std::stod(option.default_value));
+    given.push_back(std::stoll(option.default_value));
   if (given.empty()) section.fail(option.name, "expected a value or a list of values");
-  std::sort(given.begin(), given.end());
+  sort_lengths(section, option.name, given);
+  const int64_t last = given.back();
   if (given.size() > 1 && section.has("checkpoints"))
     section.fail(
         "checkpoints",
         fmt::format("'{}' is a list, which already says the checkpoints; give one of them", option.name));
+  sort_lengths(section, "checkpoints", checkpoints);
+  if (!checkpoints.empty() && checkpoints.back() > last)
+    section.fail("checkpoints", fmt::format("has {}, and '{}' is {}; expected whole numbers up to that",
+                                            checkpoints.back(), option.name, last));
   if (given.size() > 1) checkpoints = given;
-  std::vector<int64_t> lengths;
-  const auto last = static_cast<int64_t>(given.back());
-  std::sort(checkpoints.begin(), checkpoints.end());
-  for (const double c : checkpoints)
-    if (std::floor(c) < static_cast<double>(last)) lengths.push_back(static_cast<int64_t>(c));
-  if (checkpoints.empty())
-    lengths = default_lengths(last);
-  else
-    lengths.push_back(last);
-  for (size_t i = 1; i < lengths.size(); ++i)
-    if (lengths[i] == lengths[i - 1])
-      section.fail(given.size() > 1 ? option.name : "checkpoints",
-                   fmt::format("{} occurs twice", lengths[i]));
   log.add(section.path_of(option.name), fmt::format("{}", last), section.origin(option.name));
   log.add(section.path_of("checkpoints"), fmt::format("[{}]", fmt::join(checkpoints, ", ")),
           section.origin(given.size() > 1 ? option.name : "checkpoints"));
-  return lengths;
+  if (checkpoints.empty()) return default_lengths(last);
+  if (checkpoints.back() < last) checkpoints.push_back(last);
+  return checkpoints;
 }
 
 // The score files of each fold: a list of folds, or one fold for data of one.

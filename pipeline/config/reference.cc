@@ -89,7 +89,7 @@ std::string config_reference() {
       data_table());
   add_section(out, "data.folds[].valid",
               "In place of FILES, for data without a validation split: whole queries of the training files, "
-              "drawn at random but reproducibly, as in `valid: {from: train}`. A query that stands twice in "
+              "drawn at random but reproducibly, as in `valid: {from: train}`. A query that occurs twice in "
               "the files stays in training.",
               valid_from_table());
   add_section(out, "data.calibration", "The calibration split: whole training queries, at random.",

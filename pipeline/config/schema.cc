@@ -49,7 +49,9 @@ Json value_schema(const std::string& expected) {
     add_range(number, expected);
     return number;
   }
-  if (expected.starts_with("a list of numbers from ")) {
+  if (expected.starts_with("a list of whole numbers from ")) number["type"] = "integer";
+  if (expected.starts_with("a list of whole numbers from ") ||
+      expected.starts_with("a list of numbers from ")) {
     add_range(number, expected);
     return list_of(number);
   }

@@ -51,7 +51,7 @@ void set_features(DataConfig& data, std::string_view text) {
       refuse(fmt::format("'{}' is neither a number from 1 nor a range such as 1-10", item));
     data.features.push_back(range);
   }
-  if (data.features.empty()) refuse("it names no feature; name one or more, or leave the key away for all");
+  if (data.features.empty()) refuse("it names no feature; name one or more, or leave out the key to use all");
   std::sort(data.features.begin(), data.features.end(),
             [](const FeatureRange& a, const FeatureRange& b) { return a.first < b.first; });
   for (size_t i = 1; i < data.features.size(); ++i)
@@ -320,9 +320,9 @@ const OptionTable<CommonLearnerOptions>& common_learner_table(const LearnerEntry
     t.number(
         "bags", &O::bags, 1, 1000,
         "Trained this often, each time on another random train/calibration split and seed; all are members");
-    t.choice("standardize", &O::standardize, standardize_words(),
-             "Overrides data.standardize for this learner (default: as there)");
     if (trained) {
+      t.choice("standardize", &O::standardize, standardize_words(),
+               "Overrides data.standardize for this learner (default: as there)");
       t.choice("source", &O::source, source_words(),
                "Overrides data.source.use for this learner (default: as there; none without a data.source)");
       t.number("copies", &O::copies, 0, 100,
@@ -330,8 +330,9 @@ const OptionTable<CommonLearnerOptions>& common_learner_table(const LearnerEntry
       t.number("leave_out", &O::leave_out, 0.01, 0.99, "Chance of a document to be left out of such a copy");
     }
     if (length)
-      t.numbers("checkpoints", &O::checkpoints, 1, 1e7,
-                "Numbers of rounds whose models are calibrated; []: 10, 20, 50, 100, ... and the last");
+      t.numbers("checkpoints", &O::checkpoints, 1, 10000000,
+                "Numbers of rounds, up to the last, whose models are calibrated; []: 10, 20, 50, 100, ... "
+                "and the last");
     return t;
   };
   static const OptionTable<O> external = make(false, false);

@@ -35,7 +35,7 @@ struct CommonLearnerOptions {
   SourceUse source = SourceUse::kNone;
   int copies = 0;
   double leave_out = 0.2;
-  std::vector<double> checkpoints;  // of learners that have a length
+  std::vector<int64_t> checkpoints;  // of learners that have a length
 };
 const OptionTable<CommonLearnerOptions>& common_learner_table(const LearnerEntry& learner);
 // A key of learners that are trained whose values are lists themselves, or whose list is a grid.

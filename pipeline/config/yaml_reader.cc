@@ -140,7 +140,8 @@ YAML::Node step_into(YAML::Node node, const std::string& part, const std::string
     return node[std::stoul(part)];
   }
   if (node.IsDefined() && !node.IsNull() && !node.IsMap())
-    throw_input("command line: '{}': nothing stands below '{}'", override_text, part);
+    throw_input("command line: '{}': the key before '{}' has a value, not keys of its own", override_text,
+                part);
   return node[part];
 }
 
@@ -155,7 +156,8 @@ void assign(YAML::Node node, const std::vector<std::string>& parts, size_t at, c
   else if (!node.IsDefined() || node.IsNull() || node.IsMap())
     node[parts[at]] = value;
   else
-    throw_input("command line: '{}': nothing stands below '{}'", override_text, parts[at]);
+    throw_input("command line: '{}': the key before '{}' has a value, not keys of its own", override_text,
+                parts[at]);
 }
 
 }  // namespace
@@ -276,7 +278,7 @@ void YamlSection::expect_keys(const std::vector<std::string>& known) const {
     if (!item.first.IsScalar()) document_.fail(item.first, path_, "a key that is not a word");
     const std::string& key = item.first.Scalar();
     if (std::find(seen.begin(), seen.end(), key) != seen.end())
-      document_.fail(item.first, path_of(key), "stands twice");
+      document_.fail(item.first, path_of(key), "occurs twice; give each key once");
     seen.push_back(key);
     if (std::find(known.begin(), known.end(), key) == known.end())
       document_.fail(

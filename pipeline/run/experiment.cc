@@ -152,6 +152,10 @@ void Experiment::check_data() {
     expect_known_parts(plan_.config, fold, fold_info(fold));
     feature_names(fold);
   }
+  if (selected(Stage::kTrain))
+    for (const size_t number : missing(Stage::kTrain))
+      if (const TrainJob& job = plan_.jobs[number]; plan_.learner(job).learner->external && job.bag == 0)
+        expect_given_scores(plan_, job, fold_info(job.fold));
   if (warnings().empty()) return;
   if (!plan_.config.data.allow_overlap)
     throw_input(
@@ -346,7 +350,7 @@ const std::vector<MixRow>& Experiment::rows_of_members(
     return rows;
   const Hash128& key = plan_.mix_keys[fold];
   store_->discard(kMixKind, key,
-                  store_->path_of(kMixKind, key).string() + ": mixes members that there are not", context_);
+                  store_->path_of(kMixKind, key).string() + ": mixes members that do not exist", context_);
   mixes_.erase(fold);
   return mix_rows(fold);
 }

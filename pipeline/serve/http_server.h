@@ -20,7 +20,7 @@ struct HttpOptions {
 void parse_listen(const std::string& text, HttpOptions& options);
 
 // Answers until `stop` is set; then takes no more requests, and returns once those under way are answered.
-// `on_ready` is told the port, `on_log` what happens. Throws InputError where the address cannot be had.
+// `on_ready` is told the port, `on_log` what happens. Throws InputError where the address cannot be used.
 void serve_http(Service& service, const HttpOptions& options, const std::atomic<bool>& stop,
                 const std::function<void(int)>& on_ready,
                 const std::function<void(const std::string&)>& on_log);

@@ -241,7 +241,7 @@ std::vector<std::string> Service::reload_changed() {
       }
       ++served->counters.reloads;
       lines.push_back(
-          fmt::format("{}: {} was loaded anew", served->source.name, served->source.file.string()));
+          fmt::format("{}: {} was loaded again", served->source.name, served->source.file.string()));
     } catch (const std::exception& error) {
       ++served->counters.failed_reloads;
       lines.push_back(fmt::format("{}: the changed file cannot be loaded, the bundle before it stays: {}",

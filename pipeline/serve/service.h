@@ -1,4 +1,4 @@
-// The scoring service without its network: bundles by name that are loaded anew when their files change,
+// The scoring service without its network: bundles by name that are loaded again when their files change,
 // answers to requests, and counters of what was done.
 #pragma once
 

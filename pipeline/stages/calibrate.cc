@@ -101,7 +101,7 @@ std::vector<float> parse_member_scores(std::span<const uint8_t> payload, const T
   BinaryReader in(payload, "the member scores of " + job.name);
   std::vector<float> scores = in.get_vector<float>();
   in.expect_end();
-  if (scores.size() != members * documents) in.fail("there is not one score for each document");
+  if (scores.size() != members * documents) in.fail("expected one score for each document");
   if (!std::all_of(scores.begin(), scores.end(), [](float v) { return std::isfinite(v); }))
     in.fail("a score is not a finite number");
   return scores;

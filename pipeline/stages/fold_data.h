@@ -63,7 +63,7 @@ std::vector<std::filesystem::path> content_of(const Config& config, const FoldFi
 // Reads the files (or takes the given data, or generates the preset) without standardisation; throws
 // InputError naming file and line, and RunError where a file is not what the plan was made for.
 FoldFeatures read_fold(const Config& config, size_t fold, const ArtifactStore& store, const Context& context);
-// What is left of the training data, and the validation split out of it. Queries that stand twice stay in
+// What is left of the training data, and the validation split out of it. Queries that occur twice stay in
 // training, so that none is in both.
 std::pair<Dataset, Dataset> take_valid(const Dataset& train, const ValidFromTrain& from,
                                        const Context& context);

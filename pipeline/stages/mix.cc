@@ -156,7 +156,7 @@ std::vector<MixRow> load_mix(std::span<const uint8_t> payload, const Plan& plan,
           members[i].bag != jobs[row.sources[i].job]->bag)
         in.fail("a member is of no job of the fold");
     if (row.valid.size() != info.valid.labels.size() || row.test.size() != info.test.labels.size())
-      in.fail("there is not one score for each document");
+      in.fail("expected one score for each document");
     if (!std::all_of(row.valid.begin(), row.valid.end(), finite) ||
         !std::all_of(row.test.begin(), row.test.end(), finite))
       in.fail("a score is not a finite number");

@@ -202,6 +202,7 @@ std::unique_ptr<Model> train_model(const LearnerEntry& learner, const TrainingRe
         BinaryReader in(*state, "the training state of " + job.name);
         trainer = learner.resume(request, in, context);
         in.expect_end();
+        context.log(LogLevel::kDebug, fmt::format("{}: goes on from a saved training", job.name));
       } catch (const InputError& error) {
         context.warn(fmt::format("{}; training starts again", error.what()));
         trainer.reset();
@@ -235,9 +236,13 @@ ScoreMatrix read_given_scores(const Config& config, const std::vector<std::strin
   const ScoreMatrix scores =
       read_score_columns(paths_of(config, files), split.labels.size(), split.source_rows);
   if (scores.columns() != 1 && scores.columns() != static_cast<size_t>(labels))
-    throw_input("{}: {} numbers a line; expected one, or {}, one for each label", files[0], scores.columns(),
-                labels);
+    throw_input("{}: {} numbers a line; expected one, or {}, one for each label", join(files, ", "),
+                scores.columns(), labels);
   return scores_of(scores, split.fingerprint);
+}
+
+void expect_given_scores(const Plan& plan, const TrainJob& job, const FoldInfo& info) {
+  given_scores(plan, job, info, bag_split(plan.config, info.train.queries, job.fold, job.bag));
 }
 
 void run_train_job(const Plan& plan, const TrainJob& job, const FoldInfo& info, PreparedFold& fold,

@@ -38,6 +38,8 @@ std::unique_ptr<Model> train_model(const LearnerEntry& learner, const TrainingRe
 // Scores from elsewhere of the documents of a split.
 ScoreMatrix read_given_scores(const Config& config, const std::vector<std::string>& files,
                               const SplitInfo& split, int labels);
+// Throws InputError unless the score files of the job's learner fit the data of the fold.
+void expect_given_scores(const Plan& plan, const TrainJob& job, const FoldInfo& info);
 // The rows of the given queries.
 ScoreMatrix select_rows(const ScoreMatrix& scores, const QueryIndex& queries, std::span<const size_t> chosen);
 

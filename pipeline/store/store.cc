@@ -91,7 +91,7 @@ ArtifactStore::ArtifactStore(fs::path root, StoreUse use) : root_(std::move(root
     lock_ = FileDescriptor(::open((root_ / "lock").c_str(), O_RDONLY | O_CLOEXEC));
     if (lock_.get() >= 0) lock_file(lock_.get(), LockKind::kShared, LockWait::kWait, root_ / "lock");
   }
-  // The list of known files only saves time: one that cannot be read is made anew.
+  // The list of known files only saves time: one that cannot be read is made again.
   std::ifstream in(root_ / "files.json");
   const auto list = nlohmann::json::parse(in, nullptr, false);
   if (!list.is_object()) return;

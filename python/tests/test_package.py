@@ -36,7 +36,7 @@ def test_the_notebook_runs(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert "ranker 0." in done.stdout and (tmp_path / "ranker.tmx").exists()
-    assert printed_by(stored) == printed_by(again), "write its outputs anew, as CONTRIBUTING.md says"
+    assert printed_by(stored) == printed_by(again), "write its outputs again, as CONTRIBUTING.md says"
 
 
 def test_hints_name_all_of_the_module():

@@ -33,7 +33,7 @@ class V {
   TUNEMIX_LANES V(const V& x) {
     for (size_t k = 0; k < kParts; ++k) part[k] = x.part[k];
   }
-  TUNEMIX_LANES V& operator=(const V& x) {
+  TUNEMIX_LANES V& operator=(const V& x) {  // NOLINT(bugprone-unhandled-self-assignment): x may be this
     for (size_t k = 0; k < kParts; ++k) part[k] = x.part[k];
     return *this;
   }

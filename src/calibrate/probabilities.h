@@ -8,10 +8,10 @@
 namespace tunemix::calibrate::TUNEMIX_SET {
 
 // Far beyond any real score, and still finite when such numbers are subtracted.
-TUNEMIX_LANES lanes::V bounded(lanes::V x) { return lanes::min(lanes::max(x, -1e300), 1e300); }
+TUNEMIX_LANES lanes::V bounded(const lanes::V& x) { return lanes::min(lanes::max(x, -1e300), 1e300); }
 
-// log s(x) = min(x, 0) - log(1 + exp(-|x|))
-TUNEMIX_LANES lanes::V log_sigmoid(lanes::V x, lanes::V& e) {
+// log s(x) = min(x, 0) - log(1 + exp(-|x|)); e may not be x.
+TUNEMIX_LANES lanes::V log_sigmoid(const lanes::V& x, lanes::V& e) {
   e = lanes::exp(-lanes::abs(x));
   return lanes::min(x, 0) - lanes::log(1.0 + e);
 }

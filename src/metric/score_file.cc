@@ -123,9 +123,12 @@ ScoreMatrix read_score_columns(std::span<const std::filesystem::path> files, siz
                     std::max<size_t>(1, columns));
     }
   }
-  if (lines != documents)
-    throw_input("{}: {} lines of scores; expected {}, one for each document of the data", files[0].string(),
-                lines, documents);
+  if (lines != documents) {
+    std::string names;
+    for (const std::filesystem::path& file : files) names += (names.empty() ? "" : ", ") + file.string();
+    throw_input("{}: {} lines of scores; expected {}, one for each document of the data", names, lines,
+                documents);
+  }
   ScoreMatrix scores(documents, columns, {}, files[0].filename().string());
   for (size_t i = 0; i < documents; ++i) {
     const size_t row = source_rows.empty() ? i : source_rows[i];

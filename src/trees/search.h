@@ -26,7 +26,7 @@ enum class Pay { kEdge, kGain };
 
 class Searcher {
  public:
-  static constexpr size_t kFew = 1024;  // searching so few documents anew costs less than keeping a histogram
+  static constexpr size_t kFew = 1024;  // so few documents are searched again faster than kept
 
   // `bandit` may be null; both outlive the searcher.
   Searcher(const BinnedDataset& bins, const BinCuts& cuts, const WeightTable& weights, RowKind rows,

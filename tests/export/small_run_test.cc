@@ -1,6 +1,9 @@
 // Every learner, calibration and mixture of the library in one small run; also what the sanitizers look at.
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <set>
+
 #include "tests/learners/train_by_name.h"
 #include "tests/support.h"
 #include "tunemix/core/binary.h"
@@ -11,13 +14,36 @@
 namespace tunemix {
 namespace {
 
+struct Run {
+  std::string type;
+  Settings settings;
+  std::vector<int64_t> lengths;
+};
+
+std::vector<Run> two_classifiers() {
+  std::vector<Run> runs;
+  for (const auto& [base, bandit] : {std::pair{"stump", "none"}, std::pair{"tree", "none"},
+                                     std::pair{"tree", "exp3g"}, std::pair{"product", "ucbv"}})
+    runs.push_back(
+        {"adaboost_mh", {{"base", base}, {"bandit", bandit}, {"leaves", "4"}, {"terms", "2"}}, {8}});
+  runs.push_back({"svm", {{"C", "[0.01, 1]"}}, {}});
+  return runs;
+}
+
+std::vector<Run> every_learner() {
+  std::vector<Run> runs;
+  for (const std::string& type : test::trained_types()) {
+    Run& run = runs.emplace_back(Run{type, {}, {}});
+    if (registry().expect(type).length_option() != nullptr) run.lengths = {3};
+  }
+  return runs;
+}
+
 class SmallEnsemble {
  public:
-  explicit SmallEnsemble(int threads) : context_(threads, 5) {
-    for (const auto& [base, bandit] : {std::pair{"stump", "none"}, std::pair{"tree", "none"},
-                                       std::pair{"tree", "exp3g"}, std::pair{"product", "ucbv"}})
-      add("adaboost_mh", {{"base", base}, {"bandit", bandit}, {"leaves", "4"}, {"terms", "2"}}, {8});
-    add("svm", {{"C", "[0.01, 1]"}}, {});
+  explicit SmallEnsemble(int threads, const std::vector<Run>& runs = two_classifiers())
+      : context_(threads, 5) {
+    for (const Run& run : runs) add(run.type, run.settings, run.lengths);
     MixOptions options;
     options.c_step = 50;
     const Variant all{"ALL+EXP", "", std::nullopt, false};
@@ -84,6 +110,21 @@ TEST(SmallRun, PredictsWhatTheRunMixed) {
   const SmallEnsemble run(1);
   EXPECT_EQ(run.bundle().models().size(), 5U);
   EXPECT_EQ(run.bundle().predict(run.valid(), run.context()), run.valid_scores());
+}
+
+TEST(SmallRun, EveryLearnerIsTrainedScoredCalibratedAndMixed) {
+  const SmallEnsemble run(2, every_learner());
+  EXPECT_EQ(run.bundle().models().size(), test::trained_types().size());
+  std::set<std::string> families;
+  for (const Member& member : run.bundle().mixture().members()) families.insert(member.family);
+  for (const std::string& type : test::trained_types())
+    EXPECT_TRUE(families.contains(registry().expect(type).family)) << type;
+  for (const float score : run.valid_scores()) ASSERT_TRUE(std::isfinite(score));
+  EXPECT_EQ(run.bundle().predict(run.valid(), run.context()), run.valid_scores());
+  const test::ScratchDirectory scratch;
+  run.bundle().save(scratch / "b.tmx");
+  EXPECT_EQ(Bundle::load(scratch / "b.tmx", registry()).predict(run.valid(), run.context()),
+            run.valid_scores());
 }
 
 TEST(SmallRun, IsTheSameBytesOnAnyNumberOfThreads) {

@@ -9,6 +9,8 @@ namespace tunemix::test {
 namespace {
 
 using testing::AllOf;
+using testing::Contains;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -255,12 +257,43 @@ TEST_F(Messages, AHugeGridAsksFirst) {
   EXPECT_THAT(refused("run grid.yaml --yes"), HasSubstr("combinations or more; expected at most 200000"));
 }
 
+// The first words of the lines of a section of --help, such as "run" or "--help-config".
+std::vector<std::string> words_of_help(const std::string& help, const std::string& begins) {
+  std::vector<std::string> words;
+  std::istringstream lines(help);
+  bool inside = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with(" ")) inside = line.starts_with(begins);
+    const size_t option = line.find("--");
+    if (!inside || !line.starts_with("  ") || line[2] == ' ') continue;
+    const size_t from = begins == "Options:" ? option : 2;
+    if (from == std::string::npos) continue;
+    words.push_back(
+        line.substr(from, line.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-", from) - from));
+  }
+  return words;
+}
+
 TEST_F(Messages, CompletionsKnowEveryCommandAndOption) {
   const std::string bash = at_.good("completions bash").out;
   const std::string zsh = at_.good("completions zsh").out;
-  for (const char* word : {"run", "compare", "completions", "--help-config", "--qrels", "--keep-last"}) {
-    EXPECT_THAT(bash, HasSubstr(word));
-    EXPECT_THAT(zsh, HasSubstr(word));
+  const std::vector<std::string> commands = words_of_help(at_.good("--help").out, "Subcommands:");
+  EXPECT_THAT(commands, testing::IsSupersetOf({"run", "export-model", "completions"}));
+  for (const std::string& command : commands) {
+    const std::string begin = "\n    " + command + ") words='";
+    const size_t at = bash.find(begin);
+    ASSERT_NE(at, std::string::npos) << command;
+    const std::string of_bash = bash.substr(at, bash.find("\n", at + 1) - at) + " ";
+    const size_t zsh_at = zsh.find("\n    " + command + ")\n");
+    ASSERT_NE(zsh_at, std::string::npos) << command;
+    const std::string of_zsh = zsh.substr(zsh_at, zsh.find(";;", zsh_at) - zsh_at);
+    EXPECT_THAT(zsh, HasSubstr("\n    '" + command + ":"));
+    const std::vector<std::string> options = words_of_help(at_.good(command + " --help").out, "Options:");
+    EXPECT_THAT(options, Contains("--help")) << command;
+    for (const std::string& option : options) {
+      EXPECT_THAT(of_bash, ContainsRegex("[ ']" + option + "[ ']")) << command;
+      EXPECT_THAT(of_zsh, HasSubstr("'*" + option + "[")) << command;
+    }
   }
   // As the shell asks for it.
   at_.write("ask.sh", "source <('" TUNEMIX_PROGRAM
@@ -270,6 +303,21 @@ TEST_F(Messages, CompletionsKnowEveryCommandAndOption) {
   const std::string asked = "bash " + (at_ / "ask.sh").string() + " > " + (at_ / "asked").string();
   ASSERT_EQ(std::system(asked.c_str()), 0);
   EXPECT_EQ(slurp(at_ / "asked"), "eval\n--qrels\n");
+}
+
+TEST_F(Messages, TheManPageHasASectionOfEveryCommand) {
+  if (std::system("command -v help2man > /dev/null") != 0) GTEST_SKIP() << "help2man is not installed";
+  const std::string made =
+      "cmake -DPROGRAM='" TUNEMIX_PROGRAM "' -DHELP2MAN=help2man -DOUT=" + at_.path().string() +
+      " -P " TUNEMIX_SOURCE_DIR "/cmake/shell.cmake";
+  ASSERT_EQ(std::system(made.c_str()), 0);
+  const std::string page = slurp(at_ / "tunemix.1");
+  for (std::string command : words_of_help(at_.good("--help").out, "Subcommands:")) {
+    std::transform(command.begin(), command.end(), command.begin(), ::toupper);
+    EXPECT_THAT(page, HasSubstr("\n.SH \"TUNEMIX " + command + "\"\n"));
+  }
+  // The page is of any machine.
+  EXPECT_THAT(page, ContainsRegex("\n.TH TUNEMIX [^\n]*\"tunemix [0-9.]+\"[^\n]*\n"));
 }
 
 }  // namespace

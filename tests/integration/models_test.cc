@@ -53,14 +53,16 @@ TEST_F(ModelsTest, ThreadsDoNotChangeAByte) {
 TEST_F(ModelsTest, ExtendingEqualsTrainingAtOnce) {
   train(std::string(kTree) + "30 --model whole.tmx");
   train(std::string(kTree) + "11 --model part.tmx --save-state part.state");
-  train(std::string(kTree) + "30 --extend part.state --model extended.tmx");
+  const json extended = train(std::string(kTree) + "30 --extend part.state --model extended.tmx");
+  EXPECT_EQ(extended["extended_from"], 11);  // the first round that it trained is the twelfth
+  EXPECT_EQ(extended["rounds"], 30);
   EXPECT_TRUE(slurp(at_ / "whole.tmx") == slurp(at_ / "extended.tmx"));
   // A model is no training state, and a state goes on with its own settings only.
   EXPECT_EQ(at_.run(std::string("train --data data.txt ") + kTree + "30 --extend part.tmx").code, 2);
   const Result other =
       at_.run("train --data data.txt --learner adaboost_mh --set leaves=7 --extend part.state");
   EXPECT_EQ(other.code, 2);
-  EXPECT_THAT(other.err, HasSubstr("only the number of rounds may change"));
+  EXPECT_THAT(other.err, HasSubstr("(only iterations may change)"));
 }
 
 TEST_F(ModelsTest, ScoreWritesAColumnPerLabel) {

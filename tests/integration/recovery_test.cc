@@ -64,8 +64,10 @@ TEST_F(RecoveryTest, KilledAtAnyMoment) {
 TEST_F(RecoveryTest, AModelWithFewerRoundsThanItsJobIsTakenUp) {
   at_.good("run tiny.yaml --only data");
   at_.good("run tiny.yaml --from train learners.0.iterations=4");
+  EXPECT_EQ(taken_up(at_ / "runs/tiny"), 0U);
   at_.good("run tiny.yaml");
   expect_same(outcome(at_ / "runs/tiny"), expected_);
+  EXPECT_EQ(taken_up(at_ / "runs/tiny"), 4U);  // two learners in two folds
 }
 
 // What another run with fewer iterations may leave behind between the training and the bundle.

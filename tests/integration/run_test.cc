@@ -259,8 +259,10 @@ TEST_F(RunTest, MoreOrFewerIterationsThanCachedGiveTheBytesOfAFreshRun) {
   const auto models = artifacts(at_ / "long");
 
   at_.good("run tiny.yaml --runs up learners.0.iterations=12");
+  EXPECT_EQ(taken_up(at_ / "up/tiny"), 0U);
   EXPECT_THAT(computed_stages(at_.good("run tiny.yaml --runs up learners.0.iterations=40").err),
               ElementsAre("train", "calibrate", "mix", "evaluate"));
+  EXPECT_EQ(taken_up(at_ / "up/tiny"), 4U);  // two learners in two folds
   expect_same(outcome(at_ / "up/tiny"), outcome(at_ / "long/tiny"));
   for (const auto& [name, bytes] : artifacts(at_ / "up"))
     if (models.contains(name)) {

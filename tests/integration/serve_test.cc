@@ -60,7 +60,7 @@ TEST_F(ServeTest, AnswersAClientAndEndsWell) {
   const Result result = server.wait();
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("serving a, b on http://127.0.0.1:"));
-  EXPECT_THAT(result.err, AllOf(HasSubstr("b.tmx was loaded anew"), HasSubstr("the bundle before it stays"),
+  EXPECT_THAT(result.err, AllOf(HasSubstr("b.tmx was loaded again"), HasSubstr("the bundle before it stays"),
                                 HasSubstr("stopped")));
 }
 

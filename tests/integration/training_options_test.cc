@@ -53,6 +53,25 @@ class TrainingOptions : public testing::Test {
   Workspace at_;
 };
 
+TEST_F(TrainingOptions, AListOfLengthsArePointsOfOneTraining) {
+  write("  - {type: lambdamart, leaves: 4, iterations: [3, 6]}\n");
+  at_.good("run run.yaml mix.checkpoints=all");
+  EXPECT_EQ(json::parse(at_.good("status run.yaml mix.checkpoints=all --json").out)[1]["cached"], 1);
+  std::map<std::string, size_t> lengths;  // of the members, by their names: "...@3/..."
+  const json bundle = json::parse(at_.good("inspect runs/run/bundle-fold1.tmx --json").out);
+  for (const json& member : bundle["members"]) {
+    const std::string name = member["name"];
+    const size_t at = name.find('@') + 1;
+    ++lengths[name.substr(at, name.find('/', at) - at)];
+  }
+  EXPECT_THAT(lengths, testing::UnorderedElementsAre(testing::Pair("3", testing::Gt(0U)),
+                                                     testing::Pair("6", testing::Gt(0U))));
+  write("  - {type: lambdamart, leaves: 4, iterations: [6, 6]}\n");
+  EXPECT_THAT(refused(), HasSubstr("run.yaml:5:47: learners.0.iterations: 6 occurs twice"));
+  write("  - {type: lambdamart, leaves: 4, iterations: 6, checkpoints: [3, 7]}\n");
+  EXPECT_THAT(refused(), HasSubstr("learners.0.checkpoints: has 7, and 'iterations' is 6"));
+}
+
 TEST_F(TrainingOptions, FeaturesOfTheDataAreChosen) {
   write(
       "  - {type: adaboost_mh, leaves: 4, iterations: 10, standardize: append}\n  - {type: svm, C: [0.1]}\n",

@@ -75,7 +75,7 @@ class Process {
 
 class Workspace {
  public:
-  // In memory where that can be had: the program syncs every file that it writes.
+  // In memory where that is possible: the program syncs every file that it writes.
   Workspace() {
     std::string name = (::access("/dev/shm", W_OK) == 0 ? "/dev/shm" : fs::temp_directory_path().string()) +
                        "/tunemix-test-XXXXXX";
@@ -137,6 +137,15 @@ inline std::vector<std::string> computed_stages(const std::string& err) {
     if (line.find(" computed in ") != std::string::npos && !line.starts_with("report"))
       stages.push_back(line.substr(0, line.find(' ')));
   return stages;
+}
+
+// How often a training went on from a saved state in the runs of a folder, by their log.
+inline size_t taken_up(const fs::path& run) {
+  const std::string log = slurp(run / "logs/run.log");
+  size_t count = 0;
+  for (size_t at = 0; (at = log.find(": goes on from a saved training\n", at)) != std::string::npos; ++at)
+    ++count;
+  return count;
 }
 
 inline nlohmann::json results_of(const fs::path& run) {

@@ -160,9 +160,15 @@ TEST_P(Classic, GoesOnWhereItStopped) {
   BinaryWriter state;
   half->save_state(state);
   BinaryReader in(state.bytes(), "state");
-  const auto resumed = learner().resume({training, settings, {6, 20}, nullptr}, in, context);
+  // The rounds that it reports begin after those of the state: it does not start again.
+  Context watched;
+  std::vector<size_t> reported;
+  watched.on_progress = [&](const Progress& progress) { reported.push_back(progress.done); };
+  const auto resumed = learner().resume({training, settings, {6, 20}, nullptr}, in, watched);
   const auto whole = learner().start({training, settings, {6, 20}, nullptr}, context);
   EXPECT_EQ(finished(*resumed), finished(*whole));
+  ASSERT_FALSE(reported.empty());
+  EXPECT_GT(reported.front(), 6U);
   // A state that has more rounds than are wanted.
   BinaryReader again(state.bytes(), "state");
   const auto shorter = learner().resume({training, settings, {2}, nullptr}, again, context);

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <numeric>
 
 #include "tests/learners/train_by_name.h"
@@ -10,8 +11,6 @@
 
 namespace tunemix {
 namespace {
-
-using testing::ElementsAreArray;
 
 Dataset small_data(uint64_t seed, int labels = 5, size_t queries = 40) {
   return make_synthetic(
@@ -45,14 +44,18 @@ std::unique_ptr<Model> train(const ShortRun& run, const TrainingData& data, cons
   return trainer->model();
 }
 
-std::vector<ScoreMatrix> all_scores(const Model& model, const Dataset& data) {
+std::vector<ScoreMatrix> scores_of_points(const Model& model, const Dataset& data,
+                                          const Context& context = Context()) {
   std::vector<size_t> points(model.points().size());
   std::iota(points.begin(), points.end(), size_t{0});
-  return model.score(data, points, Context());
+  return model.score(data, points, context);
 }
 
+// The same bytes: 0 is not -0.
 void expect_same_scores(const ScoreMatrix& a, const ScoreMatrix& b) {
-  EXPECT_THAT(a.values(), ElementsAreArray(b.values()));
+  ASSERT_EQ(a.values().size(), b.values().size());
+  EXPECT_EQ(a.columns(), b.columns());
+  EXPECT_EQ(std::memcmp(a.values().data(), b.values().data(), a.values().size_bytes()), 0);
 }
 
 class Contract : public testing::TestWithParam<std::string> {
@@ -62,6 +65,16 @@ class Contract : public testing::TestWithParam<std::string> {
   Dataset valid_ = small_data(2);
   BinCache cache_{data_};
 };
+
+// Learners whose training can be taken up again.
+class ContractOfStates : public Contract {};
+
+std::vector<std::string> resumable_types() {
+  std::vector<std::string> types;
+  for (const std::string& type : test::trained_types())
+    if (registry().expect(type).resumable) types.push_back(type);
+  return types;
+}
 
 TEST_P(Contract, SaysWhatItIs) {
   EXPECT_FALSE(run_.learner->family.empty());
@@ -81,13 +94,14 @@ TEST_P(Contract, GivesThePointsThatWerePlannedWithFiniteScores) {
   EXPECT_EQ(model->points(), run_.learner->points(run_.settings, run_.lengths));
   EXPECT_EQ(model->features(), data_.features());
   EXPECT_EQ(model->columns(), run_.learner->one_column ? 1U : 5U);
-  for (const ScoreMatrix& scores : all_scores(*model, valid_)) {
+  for (const ScoreMatrix& scores : scores_of_points(*model, valid_)) {
     EXPECT_EQ(scores.documents(), valid_.documents());
     EXPECT_EQ(scores.columns(), model->columns());
     EXPECT_EQ(scores.data(), valid_.fingerprint());
     for (const float score : scores.values()) ASSERT_TRUE(std::isfinite(score));
   }
-  EXPECT_THROW(all_scores(*model, make_synthetic({.queries = 3, .features = 8}, Context())), InputError);
+  EXPECT_THROW(scores_of_points(*model, make_synthetic({.queries = 3, .features = 8}, Context())),
+               InputError);
 }
 
 TEST_P(Contract, IsTheSameBytesOnAnyNumberOfThreads) {
@@ -95,6 +109,17 @@ TEST_P(Contract, IsTheSameBytesOnAnyNumberOfThreads) {
   const std::vector<uint8_t> one = test::bytes_of(*train(run_, training, Context(1, 3), &valid_));
   for (const int threads : {2, 4})
     EXPECT_EQ(test::bytes_of(*train(run_, training, Context(threads, 3), &valid_)), one) << threads;
+}
+
+TEST_P(Contract, ScoresTheSameBytesOnAnyNumberOfThreads) {
+  const std::unique_ptr<Model> model = train(run_, TrainingData(cache_), Context(1, 3));
+  const Dataset many = small_data(4, 5, 400);
+  const std::vector<ScoreMatrix> one = scores_of_points(*model, many);
+  for (const int threads : {2, 4}) {
+    const std::vector<ScoreMatrix> several = scores_of_points(*model, many, Context(threads, 3));
+    ASSERT_EQ(several.size(), one.size());
+    for (size_t p = 0; p < one.size(); ++p) expect_same_scores(several[p], one[p]);
+  }
 }
 
 TEST_P(Contract, ComesBackFromItsBytes) {
@@ -106,8 +131,8 @@ TEST_P(Contract, ComesBackFromItsBytes) {
   in.expect_end();
   EXPECT_EQ(test::bytes_of(*loaded), bytes);
   EXPECT_EQ(loaded->points(), model->points());
-  const std::vector<ScoreMatrix> before = all_scores(*model, valid_);
-  const std::vector<ScoreMatrix> after = all_scores(*loaded, valid_);
+  const std::vector<ScoreMatrix> before = scores_of_points(*model, valid_);
+  const std::vector<ScoreMatrix> after = scores_of_points(*loaded, valid_);
   for (size_t p = 0; p < before.size(); ++p) expect_same_scores(after[p], before[p]);
   for (size_t p = 0; p < before.size(); ++p) EXPECT_EQ(loaded->range(p), model->range(p));
 }
@@ -131,7 +156,7 @@ TEST_P(Contract, DamagedBytesAreRefusedOrHarmless) {
       BinaryReader in(damaged, "damaged");
       const std::unique_ptr<Model> model = run_.learner->load(in);
       in.expect_end();
-      if (model->features() == valid_.features()) all_scores(*model, valid_);
+      if (model->features() == valid_.features()) scores_of_points(*model, valid_);
     } catch (const InputError&) {  // as good
     }
   }
@@ -140,18 +165,24 @@ TEST_P(Contract, DamagedBytesAreRefusedOrHarmless) {
 TEST_P(Contract, KeepsWhatSomePointsNeed) {
   const TrainingData training(cache_);
   const std::unique_ptr<Model> model = train(run_, training, Context(2, 3));
-  const std::vector<ScoreMatrix> all = all_scores(*model, valid_);
+  const std::vector<ScoreMatrix> all = scores_of_points(*model, valid_);
   for (size_t p = 0; p < model->points().size(); ++p) {
     const std::unique_ptr<Model> kept = model->keep(std::span(&p, 1));
     EXPECT_THAT(kept->points(), testing::ElementsAre(model->points()[p]));
-    expect_same_scores(all_scores(*kept, valid_)[0], all[p]);
+    expect_same_scores(scores_of_points(*kept, valid_)[0], all[p]);
     EXPECT_EQ(kept->range(0), model->range(p));
     EXPECT_LE(test::bytes_of(*kept).size(), test::bytes_of(*model).size());
   }
+  // Its bytes do not depend on the points left out.
+  if (run_.lengths.empty()) return;
+  ShortRun shorter = run_;
+  shorter.lengths = {run_.lengths[0]};
+  const size_t first = 0;
+  EXPECT_EQ(test::bytes_of(*model->keep(std::span(&first, 1))),
+            test::bytes_of(*train(shorter, training, Context(2, 3))));
 }
 
-TEST_P(Contract, GoesOnWhereItStopped) {
-  if (!run_.learner->resumable) GTEST_SKIP() << "trained at one go";
+TEST_P(ContractOfStates, GoesOnWhereItStopped) {
   const TrainingData training(cache_);
   const Context context(2, 3);
   const std::vector<uint8_t> whole = test::bytes_of(*train(run_, training, context, &valid_));
@@ -187,18 +218,75 @@ TEST_P(Contract, GoesOnWhereItStopped) {
   EXPECT_EQ(test::bytes_of(*back->model()), test::bytes_of(*begun->model()));
 }
 
+TEST_P(ContractOfStates, GoesOnAfterAStopInMidRun) {
+  const TrainingData training(cache_);
+  const TrainingRequest request{training, run_.settings, run_.lengths, &valid_};
+  const std::vector<uint8_t> whole = test::bytes_of(*train(run_, training, Context(2, 3), &valid_));
+  Context watched(2, 3);
+  size_t round = 0;
+  watched.on_progress = [&](const Progress& progress) {
+    EXPECT_EQ(progress.done, round + 1);  // none is trained twice
+    round = progress.done;
+  };
+  std::unique_ptr<Trainer> trainer = run_.learner->start(request, watched);
+  size_t stops = 0;
+  while (!trainer->step(1e-9)) {  // as short as can be
+    ++stops;
+    BinaryWriter state;
+    trainer->save_state(state);
+    BinaryReader in(state.bytes(), "the state");
+    trainer = run_.learner->resume(request, in, watched);
+    in.expect_end();
+  }
+  EXPECT_GE(stops, 2U);
+  EXPECT_EQ(round, 6U);
+  EXPECT_EQ(test::bytes_of(*trainer->model()), whole);
+}
+
+TEST_P(ContractOfStates, DamagedStatesAreRefusedOrHarmless) {
+  const TrainingData training(cache_);
+  const TrainingRequest request{training, run_.settings, run_.lengths, &valid_};
+  const std::unique_ptr<Trainer> begun = run_.learner->start(request, Context(1, 3));
+  begun->step(1e-9);
+  BinaryWriter out;
+  begun->save_state(out);
+  const std::vector<uint8_t> bytes(out.bytes().begin(), out.bytes().end());
+  const Context context(1, 3);
+  const auto resume = [&](std::span<const uint8_t> state) {
+    BinaryReader in(state, "the state");
+    const std::unique_ptr<Trainer> trainer = run_.learner->resume(request, in, context);
+    in.expect_end();
+    trainer->step(1e-9);
+  };
+  resume(bytes);
+  for (size_t size = 0; size < bytes.size(); size += 1 + bytes.size() / 40)
+    EXPECT_THROW(resume(std::span(bytes).first(size)), InputError) << size << " of " << bytes.size();
+  std::vector<uint8_t> longer = bytes;
+  longer.push_back(0);
+  EXPECT_THROW(resume(longer), InputError);
+  for (size_t at = 0; at < bytes.size(); at += 1 + bytes.size() / 60) {
+    std::vector<uint8_t> damaged = bytes;
+    damaged[at] ^= 0xffU;
+    try {
+      resume(damaged);
+    } catch (const InputError&) {  // as good
+    }
+  }
+}
+
 TEST_P(Contract, TakesSomeQueriesOneQueryAndConstantFeatures) {
   const TrainingData some(cache_, {0, 2, 3, 7, 11, 12, 20}, 5, {0, 1, 3, 7, 15});
   EXPECT_EQ(train(run_, some, Context(2, 3))->points().size(),
             run_.learner->points(run_.settings, run_.lengths).size());
   const TrainingData one(cache_, {4}, 5, {0, 1, 3, 7, 15});
-  for (const ScoreMatrix& scores : all_scores(*train(run_, one, Context()), valid_))
+  for (const ScoreMatrix& scores : scores_of_points(*train(run_, one, Context()), valid_))
     for (const float score : scores.values()) ASSERT_TRUE(std::isfinite(score));
   const Dataset constant(FloatBuffer(std::vector<float>(12 * 3, 2.5F)), 3,
                          {0, 1, 2, 0, 1, 0, 2, 0, 0, 1, 0, 1}, QueryIndex({0, 5, 6, 12}, {"a", "b", "c"}),
                          {});
   BinCache constant_bins(constant);
-  for (const ScoreMatrix& scores : all_scores(*train(run_, TrainingData(constant_bins), Context()), constant))
+  for (const ScoreMatrix& scores :
+       scores_of_points(*train(run_, TrainingData(constant_bins), Context()), constant))
     for (const float score : scores.values()) ASSERT_TRUE(std::isfinite(score));
 }
 
@@ -207,7 +295,7 @@ TEST_P(Contract, TakesTwoLabels) {
   BinCache bins(two);
   const std::unique_ptr<Model> model = train(run_, TrainingData(bins), Context(2, 1));
   EXPECT_EQ(model->columns(), run_.learner->one_column ? 1U : 2U);
-  for (const ScoreMatrix& scores : all_scores(*model, two))
+  for (const ScoreMatrix& scores : scores_of_points(*model, two))
     for (const float score : scores.values()) ASSERT_TRUE(std::isfinite(score));
 }
 
@@ -220,6 +308,8 @@ TEST_P(Contract, ImportanceIsAShareOfEachFeature) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Registry, Contract, testing::ValuesIn(test::trained_types()),
+                         [](const auto& tested) { return tested.param; });
+INSTANTIATE_TEST_SUITE_P(Registry, ContractOfStates, testing::ValuesIn(resumable_types()),
                          [](const auto& tested) { return tested.param; });
 
 }  // namespace

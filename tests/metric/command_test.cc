@@ -318,7 +318,8 @@ void expect_printed(const json& ours, const json& theirs, int decimals, const st
       << what;
 }
 
-// The figures of real tools on data in the repository, and on a LETOR set where it is there.
+// The figures of real tools (of `yahoo`: of its formula) on data in the repository, and on a LETOR set where
+// it is there.
 TEST_P(Golden, EqualsTheRealToolsToThePrintedDigits) {
   const std::string name = GetParam();
   std::filesystem::path directory = std::filesystem::path(TUNEMIX_SOURCE_DIR) / "tests/metric/golden";

@@ -127,6 +127,32 @@ TEST(Config, AListOfAnOptionIsAGrid) {
   EXPECT_EQ(config.engine.slurm.cpus, 2);
 }
 
+// A list of lengths are the points of one training; without checkpoints the default ones end at the last.
+TEST(Config, LengthsArePointsOfOneTraining) {
+  const auto lengths = [](const std::string& text) {
+    const Config config = parse(replaced(kSmall, "type: svm", "type: lambdamart, " + text));
+    EXPECT_EQ(config.learners.size(), 1U);
+    EXPECT_EQ(parse_config(config.resolved, "r.yaml", {}).values, config.values);
+    return config.learners.front().lengths;
+  };
+  EXPECT_THAT(lengths("iterations: [200, 100]"), ElementsAre(100, 200));
+  EXPECT_THAT(lengths("iterations: 200, checkpoints: [50, 20]"), ElementsAre(20, 50, 200));
+  EXPECT_THAT(lengths("iterations: 200, checkpoints: [200]"), ElementsAre(200));
+  EXPECT_THAT(lengths("iterations: 15"), ElementsAre(10, 15));
+  EXPECT_THAT(error_of(kSmall, {"learners.0={type: lambdamart, checkpoints: [100000]}"}),
+              AllOf(StartsWith("command line: learners.0.checkpoints: has 100000, and 'iterations' is "),
+                    HasSubstr("expected whole numbers up to that")));
+}
+
+TEST(Config, EntriesThatTrainTheSameAreRefusedWithBothPlaces) {
+  const std::string first = "  - {type: svm, C: [0.1, 1]}\n";
+  EXPECT_EQ(error_of(replaced(kSmall, "  - {type: svm}\n", first + "  - {type: svm, C: [1, 10]}\n")),
+            "c.yaml:6:5: learners.1: svm C=1 is trained here and at c.yaml:5:5: learners.0; raise 'bags' to "
+            "train it more often");
+  EXPECT_EQ(parse(replaced(kSmall, "  - {type: svm}\n", first + "  - {type: svm, C: 10}\n")).learners.size(),
+            2U);
+}
+
 TEST(Config, OverridesReachEveryDepth) {
   const Config config =
       parse(kFull, {"seed=9", "mix.c.to=50", "learners.0.leaves=[2,3,4]", "learners.1.bags=3",
@@ -149,7 +175,8 @@ TEST(Config, WrongOverridesSayWhatIsExpected) {
   EXPECT_THAT(error_of(kSmall, {"mix..c=1"}), HasSubstr("expected key.path=value"));
   EXPECT_THAT(error_of(kSmall, {"learners.5.bags=1"}), HasSubstr("index from 0 to 0"));
   EXPECT_THAT(error_of(kSmall, {"learners.x.bags=1"}), HasSubstr("index from 0 to 0"));
-  EXPECT_THAT(error_of(kSmall, {"name.x=1"}), HasSubstr("nothing stands below"));
+  EXPECT_THAT(error_of(kSmall, {"name.x=1"}),
+              HasSubstr("the key before 'x' has a value, not keys of its own"));
   EXPECT_THAT(error_of(kSmall, {"mix.c.to=[1"}), HasSubstr("not YAML"));
   EXPECT_THAT(error_of(kSmall, {"mix.c.too=1"}),
               AllOf(StartsWith("command line: mix.c.too: unknown key"), HasSubstr("did you mean 'to'")));
@@ -193,6 +220,19 @@ TEST(Config, MistakesHaveThePlaceTheKeyAndWhatIsExpected) {
       {"iterations: 20", "iterations: 0", "c.yaml:10:", "learners.0.iterations: "},
       {"iterations: 20", "iterations: 2.5", "c.yaml:10:", "2.5"},
       {"iterations: 20", "iterations: []", "c.yaml:10:", "learners.0.iterations: "},
+      {"iterations: 20, checkpoints: [5, 10]", "iterations: [10, 10]",
+       "c.yaml:10:88: learners.0.iterations: ", "10 occurs twice"},
+      {"iterations: 20", "iterations: [10, 20]",
+       "c.yaml:10:", "learners.0.checkpoints: 'iterations' is a list"},
+      {"checkpoints: [5, 10]", "checkpoints: [2.5, 10]", "c.yaml:10:",
+       "learners.0.checkpoints: checkpoints is "
+       "'2.5'; expected a list of whole numbers from 1 to 10000000"},
+      {"checkpoints: [5, 10]", "checkpoints: [5, 10, 5]",
+       "c.yaml:10:", "learners.0.checkpoints: 5 occurs twice"},
+      {"checkpoints: [5, 10]", "checkpoints: [5, 21]", "c.yaml:10:",
+       "learners.0.checkpoints: has 21, and 'iterations' is 20; expected whole numbers up to that"},
+      {"C: [1e-3, 0.1]", "C: [1, 1]", "c.yaml:11:", "occurs twice; give each value once"},
+      {"C: [1e-3, 0.1]", "C: [1, 1.0]", "c.yaml:11:", "occurs twice; give each value once"},
       {"leaves: [4, 8]", "leaves: [4, 4]", "c.yaml:10:", "occurs twice"},
       {"leaves: [4, 8]", "leaves: [4, [8]]", "c.yaml:10:", "plain values"},
       {"type: svm,", "type: svn,", "c.yaml:11:12: learners.1.type: ", "did you mean 'svm'"},
@@ -206,7 +246,7 @@ TEST(Config, MistakesHaveThePlaceTheKeyAndWhatIsExpected) {
       {"partition: fast", "constraint: 'a\"b'", "c.yaml:15:", "engine.slurm.constraint: "},
       {"partition: fast", "options: \"a\\nb\"", "c.yaml:15:", "in one line"},
       {"name: full.1", "name: ../x", "c.yaml:2:7: name: ", "letters"},
-      {"name: full.1", "name: full\nname: again", "c.yaml:3:1: name: ", "stands twice"},
+      {"name: full.1", "name: full\nname: again", "c.yaml:3:1: name: ", "occurs twice; give each key once"},
       {"rbc: {regressors: [linear], targets: [ndcg]}", "rbc: 3",
        "c.yaml:12:36: calibrate.rbc: ", "key: value"},
       {"preset: quickstart", "preset: nothing",
@@ -413,7 +453,7 @@ TEST(Config, MutatedOverridesNeverDoAnythingElse) {
 TEST(Config, TheReferenceInDocsIsUpToDate) {
   EXPECT_EQ(read_text_file(std::filesystem::path(TUNEMIX_SOURCE_DIR) / "docs" / "config.md"),
             config_reference())
-      << "write it anew: tunemix run --help-config > docs/config.md";
+      << "write it again: tunemix run --help-config > docs/config.md";
 }
 
 std::string with_source(const std::string& source, const std::string& learner,

@@ -104,7 +104,7 @@ class OptionTable {
                             if (std::find(allowed.begin(), allowed.end(), word) == allowed.end())
                               fail(name, word, expected + did_you_mean(word, allowed));
                             if (std::find(result.begin(), result.end(), word) != result.end())
-                              fail(name, value, fmt::format("each word once; '{}' stands twice", word));
+                              fail(name, value, fmt::format("each word once; '{}' occurs twice", word));
                             result.push_back(word);
                           }
                           s.*member = std::move(result);
@@ -113,15 +113,18 @@ class OptionTable {
     return *this;
   }
 
-  // A list of numbers in [low, high], written `[1, 2]` or `1,2`.
-  OptionTable& numbers(std::string name, std::vector<double> Struct::*member, double low, double high,
-                       std::string doc) {
-    const std::string expected = fmt::format("a list of numbers from {} to {}", low, high);
+  // A list of whole or real numbers in [low, high], written `[1, 2]` or `1,2`.
+  template <typename T>
+  requires std::is_arithmetic_v<T> OptionTable& numbers(std::string name, std::vector<T> Struct::*member,
+                                                        std::type_identity_t<T> low,
+                                                        std::type_identity_t<T> high, std::string doc) {
+    const std::string expected = fmt::format("a list of {} from {} to {}",
+                                             std::is_integral_v<T> ? "whole numbers" : "numbers", low, high);
     entries_.push_back({name, expected, std::move(doc),
                         [=](Struct& s, std::string_view value) {
-                          std::vector<double> result;
+                          std::vector<T> result;
                           for (const std::string& item : list_items(value)) {
-                            double number = 0;
+                            T number{};
                             const char* end = item.data() + item.size();
                             const auto parsed = std::from_chars(item.data(), end, number);
                             const bool inside = number >= low && number <= high;

@@ -1,5 +1,5 @@
-// What ranking tools disagree about, one field per choice, and the presets that equal real tools (spec,
-// section 6).
+// What ranking tools disagree about, one field per choice, and the presets that equal real tools or, for
+// `yahoo`, the formula of its challenge.
 #pragma once
 
 #include <string>

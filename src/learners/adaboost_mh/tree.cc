@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
 
 #include "learners/adaboost_mh/round_learner.h"
+#include "trees/partition.h"
 
 namespace tunemix::trees {
 namespace {
@@ -137,68 +137,21 @@ class TreeLearner final : public RoundLearner {
     if (gain > kLeastGain * std::abs(before)) leaf.gain = gain;
   }
 
-  // Sets passes[k] for documents begin..end of those in `index` (all, without one), and counts them. Its
-  // arguments are values because bytes may alias anything.
-  static size_t mark_passing(const uint8_t* column, size_t width, const uint8_t* byte_passes,
-                             const uint32_t* index, size_t begin, size_t end, uint8_t* __restrict passes) {
-    constexpr size_t kAhead = 32;
-    size_t passing = 0;
-    const auto mark = [&](size_t k, size_t i) {
-      const uint8_t pass = byte_passes[column[i * width]];
-      passes[k] = pass;
-      passing += pass;
-    };
-    if (index == nullptr) {
-      for (size_t k = begin; k < end; ++k) mark(k, k);
-    } else {
-      for (size_t k = begin; k + kAhead < end; ++k) {
-        __builtin_prefetch(column + index[k + kAhead] * width);
-        mark(k, index[k]);
-      }
-      for (size_t k = end - std::min(kAhead, end - begin); k < end; ++k) mark(k, index[k]);
-    }
-    return passing;
-  }
-
   // Documents that pass the cut become a new leaf at the end of `leaves_`; the others stay. Both keep their
   // order.
   void split(size_t parent) {
     Leaf& below = leaves_[parent];
     Leaf above;
     const Cut cut = below.best.cut;
-    const BinnedDataset::Place& place = searcher_.bins().place(cut.feature);
-    const uint8_t* column = searcher_.bins().column(place.column);
-    const size_t width = searcher_.bins().width(place.column);
-    const std::array<uint8_t, 256> byte_passes = place.above(cut.bin);
     const uint32_t* from = documents(below).index;
     const int to_buffer = below.buffer == 0 ? 1 : 0;
     if (order_[to_buffer].empty()) order_[to_buffer].resize(searcher_.root().count);
     uint32_t* to = order_[to_buffer].data() + below.begin;
     uint8_t* passes = passes_.data() + below.begin;
-    const auto document = [&](size_t k) { return from == nullptr ? static_cast<uint32_t>(k) : from[k]; };
+    const size_t stay =
+        partition(searcher_.bins(), cut, from, below.count, passes, to, searcher_.context().pool());
 
-    ThreadPool& pool = searcher_.context().pool();
-    std::vector<size_t> above_before((below.count + kSplitBlock - 1) / kSplitBlock + 1, 0);
-    parallel_blocks(pool, below.count, kSplitBlock, [&](size_t begin, size_t end) {
-      above_before[begin / kSplitBlock + 1] =
-          mark_passing(column, width, byte_passes.data(), from, begin, end, passes);
-    });
-    std::partial_sum(above_before.begin(), above_before.end(), above_before.begin());
-    above.count = above_before.back();
-    const size_t stay = below.count - above.count;
-    parallel_blocks(pool, below.count, kSplitBlock, [&](size_t begin, size_t end) {
-      size_t high = above_before[begin / kSplitBlock];
-      size_t low = begin - high;
-      high += stay;
-      for (size_t k = begin; k < end; ++k) {
-        const uint32_t i = document(k);
-        const size_t pass = passes[k];
-        to[pass != 0 ? high : low] = i;
-        high += pass;
-        low += 1 - pass;
-      }
-    });
-
+    above.count = below.count - stay;
     above.begin = below.begin + stay;
     above.buffer = to_buffer;
     for (size_t k = 0; k < kMostLanes; ++k) above.total[k] = below.best.total[k] - below.best.below[k];
@@ -332,7 +285,6 @@ class TreeLearner final : public RoundLearner {
   }
 
   static constexpr size_t kLeastSlotBytes = 8 << 20;
-  static constexpr size_t kSplitBlock = 4096;
   static constexpr double kLeastGain = 1e-6;
   const AdaBoostOptions& options_;
   Searcher& searcher_;

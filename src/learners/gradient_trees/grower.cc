@@ -1,29 +1,11 @@
 #include "learners/gradient_trees/grower.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <numeric>
+
+#include "trees/partition.h"
 
 namespace tunemix::trees {
-namespace {
-
-// Sets passes[k] for documents begin..end of those in `index` (all, without one), and counts them.
-size_t mark_passing(const uint8_t* column, size_t width, const uint8_t* byte_passes, const uint32_t* index,
-                    size_t begin, size_t end, uint8_t* __restrict passes) {
-  constexpr size_t kAhead = 32;
-  size_t passing = 0;
-  for (size_t k = begin; k < end; ++k) {
-    if (index != nullptr && k + kAhead < end) __builtin_prefetch(column + index[k + kAhead] * width);
-    const uint8_t pass = byte_passes[column[(index == nullptr ? k : index[k]) * width]];
-    passes[k] = pass;
-    passing += pass;
-  }
-  return passing;
-}
-
-}  // namespace
-
 TreeGrower::TreeGrower(const BinnedDataset& bins, const BinCuts& cuts, const GrowthOptions& options,
                        Bandit* bandit, GainScale* gain_scale, size_t histogram_bytes, const Context& context)
     : bins_(bins),
@@ -186,10 +168,6 @@ void TreeGrower::split(size_t parent) {
   Leaf& below = leaves_[parent];
   Leaf above;
   const Cut cut = below.best.cut;
-  const BinnedDataset::Place& place = bins_.place(cut.feature);
-  const uint8_t* column = bins_.column(place.column);
-  const size_t width = bins_.width(place.column);
-  const std::array<uint8_t, 256> byte_passes = place.above(cut.bin);
   const uint32_t* from = documents(below).index;
   const int to_buffer = below.buffer == 0 ? 1 : 0;
   const size_t tree_documents = passes_.size();
@@ -197,28 +175,9 @@ void TreeGrower::split(size_t parent) {
   uint32_t* to = order_[to_buffer].data() + below.begin;
   uint8_t* passes = passes_.data() + below.begin;
 
-  ThreadPool& pool = context_.pool();
-  std::vector<size_t> above_before((below.count + kSplitBlock - 1) / kSplitBlock + 1, 0);
-  parallel_blocks(pool, below.count, kSplitBlock, [&](size_t begin, size_t end) {
-    above_before[begin / kSplitBlock + 1] =
-        mark_passing(column, width, byte_passes.data(), from, begin, end, passes);
-  });
-  std::partial_sum(above_before.begin(), above_before.end(), above_before.begin());
-  above.count = above_before.back();
-  const size_t stay = below.count - above.count;
-  parallel_blocks(pool, below.count, kSplitBlock, [&](size_t begin, size_t end) {
-    size_t high = above_before[begin / kSplitBlock];
-    size_t low = begin - high;
-    high += stay;
-    for (size_t k = begin; k < end; ++k) {
-      const uint32_t i = from == nullptr ? static_cast<uint32_t>(k) : from[k];
-      const size_t pass = passes[k];
-      to[pass != 0 ? high : low] = i;
-      high += pass;
-      low += 1 - pass;
-    }
-  });
+  const size_t stay = partition(bins_, cut, from, below.count, passes, to, context_.pool());
 
+  above.count = below.count - stay;
   above.begin = below.begin + stay;
   above.buffer = to_buffer;
   above.total = below.best.total - below.best.below;

@@ -70,8 +70,7 @@ class TreeGrower {
   void give_back(int& slot);
   void keep_a_slot_free();
 
-  static constexpr size_t kFew = 512;  // searching so few documents anew costs less than keeping histograms
-  static constexpr size_t kSplitBlock = 4096;
+  static constexpr size_t kFew = 512;  // searching so few documents again costs less than keeping histograms
   static constexpr size_t kLeastSlotBytes = 8 << 20;
   static constexpr double kLeastGain = 1e-9;  // of a node's own value: below is only rounding
 

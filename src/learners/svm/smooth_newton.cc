@@ -155,7 +155,7 @@ class Newton {
     for (double& f : F_) f *= t;
   }
 
-  // A start near the solution wants a small mu, lest its nearness is lost.
+  // A start near the solution needs a small mu, so that it stays near.
   double first_smoothing() const {
     const double open = block_sum([&](size_t i) {
       double z[32];

@@ -47,16 +47,20 @@ class CovarianceTrainer final : public Trainer {
   explicit CovarianceTrainer(const TrainingRequest& request) {
     const double power = parse_settings(options(), request.settings).power;
     const Dataset& data = request.data.all();
-    const auto n = static_cast<double>(request.data.documents().size());
+    const auto weight = [&](uint32_t i) {
+      return data.weights().empty() ? 1.0 : static_cast<double>(data.weights()[i]);
+    };
+    double n = 0;
+    for (const uint32_t i : request.data.documents()) n += weight(i);
     for (size_t j = 0; j < data.features(); ++j) {
       double x = 0;
       double y = 0;
       double xy = 0;
       for (const uint32_t i : request.data.documents()) {
         const double value = static_cast<double>(data.row(i)[j]);
-        x += value;
-        y += data.labels()[i];
-        xy += value * data.labels()[i];
+        x += weight(i) * value;
+        y += weight(i) * data.labels()[i];
+        xy += weight(i) * value * data.labels()[i];
       }
       const double covariance = xy / n - x / n * y / n;
       weights_.push_back(std::copysign(std::pow(std::abs(covariance), power), covariance));
@@ -76,6 +80,7 @@ LearnerEntry covariance_learner() {
   entry.type = entry.family = "covariance";
   entry.row = "TOY";
   entry.doc = "Features weighted by their covariance with the label.";
+  entry.citation = "made up, as an example";
   entry.one_column = true;
   describe_options(entry, options());
   entry.start = [](const TrainingRequest& request, const Context&) -> std::unique_ptr<Trainer> {
