@@ -121,9 +121,12 @@ void print_xgboost_tree(Buffer& out, const PlainModel& model, size_t number_of_t
   const auto& nodes = tree.nodes;
   std::vector<int32_t> parents(nodes.size(), std::numeric_limits<int32_t>::max());
   for (size_t n = 0; n < nodes.size(); ++n)
-    if (!nodes[n].is_leaf())
+    if (!nodes[n].is_leaf()) {
+      // XGBoost's predictor looks only at the left child's number.
+      require(nodes[n].above == nodes[n].below + 1, "children that are not side by side");
       parents[static_cast<size_t>(nodes[n].below)] = parents[static_cast<size_t>(nodes[n].above)] =
           static_cast<int32_t>(n);
+    }
   const auto value = [&](size_t n) { return single(tree.values[nodes[n].leaf]); };
   print(out, "{{");
   print_list(out, "base_weights", tree,

@@ -200,7 +200,8 @@ Ranker xgboost(const std::string& text) {
         const size_t feature = tree.at("split_indices")[node];
         const auto threshold = tree.at("split_conditions")[node].get<float>();
         EXPECT_EQ(tree.at("default_left")[node].get<int>(), 0 < threshold ? 1 : 0);
-        node = tree.at(row[feature] < threshold ? "left_children" : "right_children")[node];
+        // Its predictor takes the right child to be the one after the left.
+        node = tree.at("left_children")[node].get<size_t>() + (row[feature] < threshold ? 0 : 1);
       }
       score += tree.at("split_conditions")[node].get<float>();
     }
@@ -414,7 +415,11 @@ TEST(ModelExport, ProductsExpandToWhatTheyAre) {
         sum += tree.values[tree.leaf(train.row(i)) * plain.columns + l];
       ASSERT_NEAR(sum, scores.row(i)[l], 1e-5);
     }
-  for (const PlainTree& tree : plain.trees) EXPECT_LE((tree.nodes.size() + 1) / 2, 256U);
+  for (const PlainTree& tree : plain.trees) {
+    EXPECT_LE((tree.nodes.size() + 1) / 2, 256U);
+    for (const PlainTree::Node& node : tree.nodes)
+      EXPECT_TRUE(node.is_leaf() || node.above == node.below + 1);
+  }
   BoostRound large;
   large.product = true;
   large.cuts.assign(13, Cut{0, 0});
