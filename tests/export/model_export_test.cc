@@ -369,6 +369,22 @@ TEST(ModelExport, WhatIsNotExactIsRefused) {
     EXPECT_THAT(refusal([&] { export_model(format, linear, {}); }), HasSubstr("--without-constant"));
     EXPECT_THAT(export_model(format, linear, {"m", {}, true}).notes.at(0), HasSubstr("0.5"));
   }
+  linear.start = {-0.5};
+  EXPECT_THAT(export_model(ModelFormat::kSolr, linear, {"m", {}, true}).notes.at(0),
+              HasSubstr("higher by 0.5"));
+  EXPECT_THAT(refusal([&] { export_model(ModelFormat::kSolr, linear, {}); }), HasSubstr("higher by 0.5"));
+  // What RankLib holds in double precision is written so.
+  linear.weights = {1.0 / 3, 2};
+  EXPECT_THAT(export_model(ModelFormat::kRankLib, linear, {}).text,
+              HasSubstr("0:-0.5 1:0.3333333333333333 2:2"));
+  for (const char* name : {"a[0]", "b]", "x<y"})
+    EXPECT_THAT(refusal([&] {
+                  export_model(ModelFormat::kXgboost, linear, {"m", {"good", name}});
+                }),
+                HasSubstr(fmt::format("feature 2 is called '{}'", name)));
+  const PlainModel constant{2, 1, {0.5}, {}, {}};
+  EXPECT_THAT(refusal([&] { export_model(ModelFormat::kSolr, constant, {}); }),
+              HasSubstr("the same score, 0.5"));
   PlainTree leaf;
   leaf.nodes.resize(1);
   leaf.values = {1.0};

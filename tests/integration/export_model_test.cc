@@ -9,6 +9,7 @@ namespace tunemix::test {
 namespace {
 
 using testing::HasSubstr;
+using testing::StartsWith;
 
 class ExportModelTest : public testing::Test {
  protected:
@@ -107,6 +108,8 @@ TEST_F(ExportModelTest, WritesOrTellsWhyNot) {
     EXPECT_THAT(result.err, HasSubstr(words));
   }
   EXPECT_THAT(at_.good("export-model m.tmx --format elasticsearch").out, HasSubstr("\"name\":\"m\""));
+  EXPECT_THAT(at_.run("export-model m.tmx --format xgboost --feature-names nope.txt").err,
+              StartsWith("tunemix: nope.txt: "));
   train("adaboost_mh --set iterations=5");
   Result result = at_.run("export-model m.tmx --format solr --out no.json");
   EXPECT_EQ(result.code, 2);
@@ -119,6 +122,9 @@ TEST_F(ExportModelTest, WritesOrTellsWhyNot) {
   EXPECT_THAT(result.err, HasSubstr("standardised within each query"));
   EXPECT_EQ(at_.run("export-model tiny.yaml --format xgboost").code, 2);
   EXPECT_EQ(at_.run("export-model m.tmx --format lightgbm").code, 2);
+  result = at_.run("export-model nope.tmx --format xgboost");
+  EXPECT_EQ(result.code, 2);
+  EXPECT_THAT(result.err, StartsWith("tunemix: nope.tmx: cannot"));
   // A mixture of linear calibrations, not standardised, is a sum of trees.
   at_.good(
       "run tiny.yaml --quiet mix.normalize=none calibrate.cpc=[] "
