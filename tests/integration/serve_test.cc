@@ -187,5 +187,26 @@ TEST_F(ServeTest, PredictReadsQueryByQuery) {
   EXPECT_EQ(at_.run(predict + "--data long.txt").code, 2);
 }
 
+// Memory is that of some megabytes of text, whatever the length of the data.
+TEST_F(ServeTest, PredictOfLongDataTakesNoMoreMemory) {
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+  GTEST_SKIP() << "a sanitizer keeps memory that is given back";
+#endif
+#endif
+  at_.good("synth --preset quickstart --queries 5000 --seed 8 --out one.txt");
+  ASSERT_EQ(shell("for k in 1 2 3 4; do sed \"s/qid:/qid:$k/\" one.txt; done > four.txt"), 0);
+  const auto peak = [&](const std::string& file) {
+    const Result result = at_.run("predict --bundle a.tmx --threads 1 --out long.scores --data " + file);
+    EXPECT_EQ(result.code, 0) << result.err;
+    return result.peak_bytes;
+  };
+  const int64_t more = static_cast<int64_t>(fs::file_size(at_ / "four.txt") - fs::file_size(at_ / "one.txt"));
+  ASSERT_GT(more, 40 << 20);
+  const int64_t one = peak("one.txt");
+  EXPECT_GT(one, 1 << 20);
+  EXPECT_LT(peak("four.txt"), one + more / 4);
+}
+
 }  // namespace
 }  // namespace tunemix::test
