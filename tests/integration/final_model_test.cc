@@ -205,6 +205,9 @@ TEST_F(FinalModel, TeachesAStudent) {
   const json info = inspect("student.tmx");
   EXPECT_EQ(info["normalize"], "none");
   EXPECT_EQ(info["trained_on"]["files"], json({"S1.txt", "S2.txt"}));
+  // Both files have the queries 1 to 15, which are not the same ones.
+  EXPECT_EQ(info["trained_on"]["queries"], 30);
+  EXPECT_EQ(compared["ndcg@10"][0]["queries"], 30);
   // A document alone has the score that it has among others.
   at_.good("predict --bundle student.tmx --data S3.txt --out all.scores");
   const std::string text = slurp(at_ / "S3.txt");
@@ -212,8 +215,18 @@ TEST_F(FinalModel, TeachesAStudent) {
   at_.good("predict --bundle student.tmx --data one.txt --out one.scores --quiet");
   const std::string all = slurp(at_ / "all.scores");
   EXPECT_EQ(slurp(at_ / "one.scores"), all.substr(0, all.find('\n') + 1));
-  const Result over = at_.run("distill runs/tiny/bundle-fold1.tmx --data S1.txt --out S1.txt");
-  EXPECT_EQ(over.code, 2);
+  const std::string distill = "distill runs/tiny/bundle-fold1.tmx --iterations 5 --data ";
+  EXPECT_EQ(at_.run(distill + "S1.txt --out S1.txt").code, 2);
+  // Missing folders are made, unless nothing comes of it.
+  at_.good(distill + "S1.txt --out deep/er/student.tmx");
+  inspect("deep/er/student.tmx");
+  std::string single;
+  for (int q = 1; q <= 30; ++q) single += fmt::format("0 qid:{} 1:{}\n", q, q);
+  at_.write("single.txt", single);
+  const Result alone = at_.run(distill + "single.txt --out new/student.tmx");
+  EXPECT_EQ(alone.code, 2);
+  EXPECT_THAT(alone.err, HasSubstr("has no query of two documents"));
+  EXPECT_FALSE(fs::exists(at_ / "new"));
 }
 
 }  // namespace
