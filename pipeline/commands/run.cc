@@ -118,7 +118,8 @@ int run(const RunCommand& command, const Program& program) {
   ProgressView view(program.quiet);
   const auto context = program.context();
   context->on_log = [&](LogLevel level, const std::string& message) { view.log(level, message); };
-  Config config = command.experiment.read();
+  // Results on data of which nothing was held back by the user would be taken for more than they are.
+  Config config = command.experiment.read(false);
   if (!command.yes && !command.dry_run) expect_wanted(config);
   Experiment experiment(std::move(config), options, *context, view);
   if (command.dry_run) return print_status(experiment, command.json);
@@ -150,14 +151,16 @@ struct FitCommand {
 };
 
 int fit(const FitCommand& command, const Program& program) {
-  expect_no_input(command.out, {command.experiment.config});
+  expect_file_name(command.out, "--out", "bundle");
+  Config config = command.experiment.read();
+  expect_no_input(command.out, command.experiment.inputs(config));
   RunOptions options;
   options.runs = command.experiment.runs;
   options.final_model = true;
   ProgressView view(program.quiet);
   const auto context = program.context();
   context->on_log = [&](LogLevel level, const std::string& message) { view.log(level, message); };
-  Experiment experiment(command.experiment.read(), options, *context, view);
+  Experiment experiment(std::move(config), options, *context, view);
   try {
     experiment.run();
   } catch (const Interrupted&) {
