@@ -208,6 +208,7 @@ def test_rows_that_are_not_adjacent(ranker):
         (lambda r: r.fit(X, y, qid=qid, eval_set=X, eval_qid=qid), r"expected \(X, y\)"),
         (lambda r: r.fit(X, 0 * y, qid=qid), "label"),
         (lambda r: r.set_params(validation_fraction=1).fit(X, y, qid=qid), "validation_fraction is 1"),
+        (lambda r: r.set_params(validation_fraction="x").fit(X, y, qid=qid), "validation_fraction is 'x'"),
         (lambda r: r.set_params(threads=-1).fit(X, y, qid=qid), "threads is -1"),
         (lambda r: r.set_params(learners=[{"type": "nothing"}]).fit(X, y, qid=qid), "learners.0.type"),
         (lambda r: r.fit(X, y, qid=qid, eval_set=(X[:, :2], y), eval_qid=qid), "2 features"),

@@ -17,6 +17,9 @@ from .experiment import Progress, ProgressCallback, config_text
 from .metrics import evaluate
 
 
+MOST_SEED = 2**63 - 1
+
+
 class Ranker:
     """An ensemble of calibrated rankers, mixed.
 
@@ -84,6 +87,7 @@ class Ranker:
         """
         if qid is None:
             raise InputError("qid is missing; expected the query of each row of X")
+        _arrays.expect_whole(self.seed, "seed", 0, MOST_SEED, "a whole number from 0 to 2^63 - 1")
         data = _arrays.dataset(X, y, qid, self.threads, sample_weight=sample_weight)
         names = _arrays.feature_names(X)
         if eval_set is not None:
@@ -165,8 +169,9 @@ class Ranker:
         return config
 
     def _split(self, data: _core.Dataset) -> tuple[_core.Dataset, _core.Dataset]:
-        if not 0 < self.validation_fraction < 1:
-            raise InputError(f"validation_fraction is {self.validation_fraction}; expected more than 0 and less than 1")
+        share = self.validation_fraction
+        if not isinstance(share, (int, float, np.number)) or not 0 < share < 1:
+            raise InputError(f"validation_fraction is {share!r}; expected more than 0 and less than 1")
         if data.queries < 3:
             raise InputError(f"the data has {data.queries} queries; expected at least 3, or an eval_set")
         return _core.split_validation(data, self.validation_fraction, self.seed, self.threads)
