@@ -140,6 +140,21 @@ py::dict describe_bundle(const BundleFile& file) {
     names.append(info.feature_names[j].empty() ? py::object(py::none())
                                                : py::object(py::str(std::string(info.feature_names[j]))));
   result["feature_names"] = names;
+  if (!info.trained_on.empty()) {
+    py::dict data;
+    data["files"] = info.trained_on;
+    data["queries"] = info.queries;
+    data["documents"] = info.documents;
+    result["trained_on"] = data;
+  }
+  if (!info.expected.measure.empty()) {
+    py::dict expected;
+    expected["measure"] = info.expected.measure;
+    expected["value"] = info.expected.value;
+    expected["stderr"] = info.expected.error;
+    expected["on"] = info.expected.data;
+    result["expected"] = expected;
+  }
   result["members"] = file.bundle->mixture().members().size();
   result["models"] = file.bundle->models().size();
   result["external_scores"] = file.bundle->external_scores();

@@ -119,6 +119,12 @@ class Ranker:
 
     def score(self, X: Any, y: Any, qid: Any = None) -> float:
         """Mean NDCG@10 over queries, under the preset `yahoo`."""
+        if qid is None:
+            raise InputError(
+                "qid is missing: without it all rows would be one query, and the score would say nothing; give "
+                "score(X, y, qid). cross_val_score and GridSearchCV do not hand it on: loop over GroupKFold's splits "
+                "with groups=qid instead"
+            )
         result = evaluate(y, self.predict(X, qid), qid, threads=self.threads)
         return result["ndcg@10"]  # type: ignore[return-value]
 
