@@ -36,6 +36,8 @@ class Ranker:
     progress             is told a tunemix.Progress now and then
 
     allow_overlap        fit although validation and training share queries
+    final                then train the ensemble that validation has chosen once more, on all rows (those of an eval_set
+                         too), as `tunemix fit` does; validation_ stays that of the first
 
     After fit(): bundle_ (a tunemix.Bundle), n_features_in_, feature_names_in_ (of a pandas frame), and validation_, the
     ensemble's results on the validation data, a dict with "ndcg@10", "stderr", "err", ...: what its weights were chosen
@@ -55,6 +57,7 @@ class Ranker:
         runs: Optional[Path] = None,
         progress: Optional[ProgressCallback] = None,
         allow_overlap: bool = False,
+        final: bool = False,
     ) -> None:
         self.learners = learners
         self.standardize = standardize
@@ -66,6 +69,7 @@ class Ranker:
         self.runs = runs
         self.progress = progress
         self.allow_overlap = allow_overlap
+        self.final = final
 
     def fit(
         self,
@@ -100,11 +104,12 @@ class Ranker:
         with tempfile.TemporaryDirectory(prefix="tunemix-") as folder:
             runs = folder if self.runs is None else str(self.runs)
             raw = _core.run_text(
-                config_text(self._config()), [], [(train, valid, valid)], runs, self.threads, False, told
+                config_text(self._config()), [], [(train, valid, valid)], runs, self.threads, False, self.final, told
             )
             rows = json.loads(raw["results"])["rows"]
             self.validation_ = next(row for row in rows if row["chosen"] and row["split"] == "valid")
-            self.bundle_ = Bundle(_core.Bundle.load(f"{raw['directory']}/bundle-fold1.tmx"))
+            made = "bundle.tmx" if self.final else "bundle-fold1.tmx"
+            self.bundle_ = Bundle(_core.Bundle.load(f"{raw['directory']}/{made}"))
         self.n_features_in_ = data.features
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
