@@ -14,6 +14,10 @@ namespace tunemix {
 Dataset read_bundle_data(const std::vector<std::filesystem::path>& files, const BundleInfo& bundle,
                          const Context& context);
 
+// The same, where a query of one file is another than that of the same id in the next.
+Dataset read_bundle_files_apart(const std::vector<std::filesystem::path>& files, const BundleInfo& bundle,
+                                const Context& context);
+
 // The scores of `NAME=FILE`, one for each member from elsewhere.
 GivenScores read_member_scores(const std::vector<std::string>& named, const Bundle& bundle,
                                const Dataset& data);

@@ -11,6 +11,7 @@
 #include "pipeline/commands/bundle_data.h"
 #include "pipeline/commands/commands.h"
 #include "pipeline/commands/output_file.h"
+#include "tunemix/core/file.h"
 #include "tunemix/learners/registry.h"
 #include "tunemix/metric/evaluator.h"
 
@@ -84,14 +85,26 @@ Dataset first_documents(const Dataset& data) {
   return data.select_queries(queries);
 }
 
+void expect_pairs(const Dataset& data) {
+  for (size_t q = 0; q < data.queries().size(); ++q)
+    if (data.queries().length(q) > 1) return;
+  throw_input(
+      "--data has no query of two documents, and scores are learnt by their differences within a query; give "
+      "files with all documents of each query");
+}
+
 int run_distill(const DistillCommand& command, const Program& program) {
   std::vector<std::filesystem::path> inputs = command.data;
   inputs.insert(inputs.end(), command.valid.begin(), command.valid.end());
   inputs.push_back(command.bundle);
+  expect_file_name(command.out, "--out", "bundle");
   expect_no_input(command.out, inputs);
   const auto context = program.context();
   const Bundle teacher = Bundle::load(command.bundle, registry());
-  const Dataset data = read_bundle_data(command.data, teacher.info(), *context);
+  const Dataset data = read_bundle_files_apart(command.data, teacher.info(), *context);
+  expect_pairs(data);
+  // Makes the folder, or says why the file cannot be written, before anything is learnt.
+  const OutputFile place(command.out, Folders::kMake);
   const GivenScores given = read_member_scores(command.member_scores, teacher, data);
   const std::vector<float> scores = teacher.predict(data, *context, given);
   std::vector<std::string> files;
@@ -102,7 +115,7 @@ int run_distill(const DistillCommand& command, const Program& program) {
   if (data.max_label() > 0)
     comparisons.push_back(compare("data", data, scores, student.predict(data, *context), *context));
   if (!command.valid.empty()) {
-    const Dataset valid = read_bundle_data(command.valid, teacher.info(), *context);
+    const Dataset valid = read_bundle_files_apart(command.valid, teacher.info(), *context);
     const GivenScores valid_given = read_member_scores(command.valid_scores, teacher, valid);
     if (valid.max_label() > 0)
       comparisons.push_back(compare("valid", valid, teacher.predict(valid, *context, valid_given),

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "pipeline/stages/fold_data.h"
 #include "tunemix/core/text.h"
 
 namespace tunemix {
@@ -46,12 +47,12 @@ void ExperimentOptions::add_to(CLI::App& command) {
   command.add_option("--data-valid", valid,
                      "Files of validation data; without them a fifth of the training queries is taken");
   command.add_option("--data-test", test,
-                     "Files of test data; without them results are those on --data-valid");
+                     "Files of test data; without them results are those on the validation data");
   command.add_option("--runs", runs, "Folder of the runs and of the cache")->capture_default_str();
   command.add_option("--engine", engine, "local, slurm or command, instead of the config's");
 }
 
-Config ExperimentOptions::read() const {
+Config ExperimentOptions::read(bool may_be_alone) const {
   std::vector<std::string> all = overrides;
   FoldFiles files{train, valid, test};
   for (std::vector<std::string>* list : {&files.train, &files.valid, &files.test})
@@ -74,13 +75,26 @@ Config ExperimentOptions::read() const {
   const std::string valid_part = files.valid.empty() ? "{from: train}" : yaml_list(files.valid);
   if (files.train.empty())
     throw_input("--data-train is missing; without a config give files of training data");
-  if (files.valid.empty() && files.test.empty())
+  if (files.valid.empty() && files.test.empty() && !may_be_alone)
     throw_input("--data-valid and --data-test are missing; without a config give at least one of them");
   const std::string test_part = files.test.empty() ? "" : fmt::format(", test: {}", yaml_list(files.test));
   const std::string text =
       fmt::format("name: default\ndata:\n  root: .\n  folds: [{{train: {}, valid: {}{}}}]\n",
                   yaml_list(files.train), valid_part, test_part);
   return parse_config(text, "command line", all);
+}
+
+std::vector<std::filesystem::path> ExperimentOptions::inputs(const Config& read) const {
+  std::vector<std::filesystem::path> result = {config};
+  const auto add = [&](const std::vector<std::filesystem::path>& files) {
+    result.insert(result.end(), files.begin(), files.end());
+  };
+  for (const FoldFiles& files : read.data.folds) add(content_of(read, files));
+  add(content_of(read, {read.data.source.files, {}, {}}));
+  if (!read.data.feature_names.empty()) add(paths_of(read, {read.data.feature_names}));
+  for (const LearnerSpec& spec : read.learners)
+    for (const FoldFiles& files : spec.scores) add(content_of(read, files));
+  return result;
 }
 
 }  // namespace tunemix

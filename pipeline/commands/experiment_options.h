@@ -22,8 +22,11 @@ struct ExperimentOptions {
   std::vector<std::string> test;
 
   void add_to(CLI::App& command);
-  // Throws InputError where there is neither a config nor data, or both.
-  Config read() const;
+  // Throws InputError where there is neither a config nor data, or both. `may_be_alone`: training data
+  // without any other will do.
+  Config read(bool may_be_alone = true) const;
+  // The files that a config of read() is read from: its own, those of the data and what stands beside them.
+  std::vector<std::filesystem::path> inputs(const Config& read) const;
 };
 
 }  // namespace tunemix

@@ -1,4 +1,5 @@
 #include <iostream>
+#include <optional>
 
 #include "pipeline/commands/commands.h"
 #include "pipeline/commands/model_point.h"
@@ -36,36 +37,43 @@ std::vector<std::string> full_names(const FeatureNames& known, size_t features) 
   return names;
 }
 
-// And the names of its features, where they have any.
-PlainModel plain_model_of(const ExportModelCommand& command, FeatureNames& names) {
-  const std::string kind = read_artifact(command.model).kind;
-  if (kind == Bundle::kKind) {
-    if (!command.point.empty()) throw_input("--point is for a model of `train`, and this is a bundle");
-    const Bundle bundle = Bundle::load(command.model, registry());
-    names = bundle.info().feature_names;
-    return plain_ranker(bundle);
-  }
-  if (kind != LearnedModel::kKind) throw_input("it is a {}; expected a model or a bundle", kind);
-  const LearnedModel learned = LearnedModel::load(command.model, registry());
-  return plain_ranker(*learned.model, point_number(*learned.model, command.point));
-}
-
 int run_export_model(const ExportModelCommand& command, const Program& program) {
   const ModelFormat format = parse_model_format(command.format);
   expect_no_input(command.out, {command.model, command.feature_names});
+  // Messages of what is read name the file already.
+  const std::string kind = read_artifact(command.model).kind;
+  std::optional<Bundle> bundle;
+  std::optional<LearnedModel> learned;
+  if (kind == Bundle::kKind)
+    bundle = Bundle::load(command.model, registry());
+  else if (kind == LearnedModel::kKind)
+    learned = LearnedModel::load(command.model, registry());
+  else
+    throw_input("{}: it is a {}; expected a model or a bundle", command.model.string(), kind);
+  if (bundle && !command.point.empty())
+    throw_input("--point is for a model of `train`, and this is a bundle");
+  FeatureNames names = bundle ? bundle->info().feature_names : FeatureNames();
   ModelExport options;
   options.name = command.name.empty() ? command.model.stem().string() : command.name;
   options.without_constant = command.without_constant;
+  PlainModel model;
+  const auto explained = [&](const auto& step) {
+    try {
+      step();
+    } catch (const InputError& error) {
+      throw_input("{} cannot be exported: {}", command.model.string(), error.what());
+    }
+  };
+  explained([&] {
+    model = bundle ? plain_ranker(*bundle)
+                   : plain_ranker(*learned->model, point_number(*learned->model, command.point));
+  });
+  if (!command.feature_names.empty()) names = read_feature_names(command.feature_names, model.features);
   ExportedModel exported;
-  try {
-    FeatureNames names;
-    const PlainModel model = plain_model_of(command, names);
-    if (!command.feature_names.empty()) names = read_feature_names(command.feature_names, model.features);
+  explained([&] {
     options.feature_names = full_names(names, model.features);
     exported = export_model(format, model, options);
-  } catch (const InputError& error) {
-    throw_input("{} cannot be exported: {}", command.model.string(), error.what());
-  }
+  });
   write_output(command.out, exported.text);
   if (!program.quiet)
     for (const std::string& note : exported.notes) std::cerr << "note: " << note << '\n';

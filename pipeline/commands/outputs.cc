@@ -43,17 +43,18 @@ const MixRow& find_row(const std::vector<MixRow>& rows, const std::string& name)
 }
 
 int run_export(const ExportCommand& command, const Program& program) {
-  expect_no_input(command.out, {command.experiment.config});
   const ExportFormat format = parse_export_format(command.format);
   if (command.split != "test" && command.split != "valid")
     throw_input("split is '{}'; expected test or valid", command.split);
+  Config config = command.experiment.read();
+  expect_no_input(command.out, command.experiment.inputs(config));
   ProgressView view(true);
   const auto context = program.context();
   RunOptions options;
   options.runs = command.experiment.runs;
   options.only = Stage::kReport;  // everything that is exported must have been computed
   options.read_only = true;
-  Experiment experiment(command.experiment.read(), options, *context, view);
+  Experiment experiment(std::move(config), options, *context, view);
   const size_t folds = experiment.plan().fold_keys.size();
   if (command.fold > folds) throw_input("fold is {}; the experiment has folds 1 to {}", command.fold, folds);
   const size_t first = command.fold == 0 ? 0 : command.fold - 1;
@@ -196,10 +197,18 @@ void expect_bundle(const fs::path& bundle) {
         bundle.string());
 }
 
+ExportFormat prediction_format(const std::string& name) {
+  std::vector<std::string> names = export_format_names();
+  std::erase(names, "qrels");
+  if (std::find(names.begin(), names.end(), name) == names.end())
+    throw_input("format is '{}'{}; expected one of: {}{}", name,
+                name == "qrels" ? ", which holds labels and no predictions" : "", join(names, ", "),
+                did_you_mean(name, names));
+  return parse_export_format(name);
+}
+
 int run_predict(const PredictCommand& command, const Program& program) {
-  const ExportFormat format = parse_export_format(command.format);
-  if (format == ExportFormat::kQrels)
-    throw_input("qrels hold labels, not predictions; expected another format");
+  const ExportFormat format = prediction_format(command.format);
   std::vector<fs::path> inputs = command.data;
   inputs.push_back(command.bundle);
   for (const std::string& text : command.member_scores) inputs.push_back(text.substr(text.find('=') + 1));
@@ -235,14 +244,15 @@ struct ReportCommand {
 };
 
 int run_report(const ReportCommand& command, const Program& program) {
-  expect_no_input(command.out, {command.experiment.config});
+  Config config = command.experiment.read();
+  expect_no_input(command.out, command.experiment.inputs(config));
   ProgressView view(true);
   const auto context = program.context();
   RunOptions options;
   options.runs = command.experiment.runs;
   options.only = Stage::kReport;
   options.read_only = true;
-  Experiment experiment(command.experiment.read(), options, *context, view);
+  Experiment experiment(std::move(config), options, *context, view);
   const auto data = experiment.report_data(experiment.evaluation());
   if (command.json) {
     write_output(command.out.empty() ? "-" : command.out, json_text(data) + '\n');

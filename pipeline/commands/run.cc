@@ -23,6 +23,7 @@ struct RunCommand {
   bool force = false;
   bool dry_run = false;
   bool detach = false;
+  bool final_model = false;
   bool help_config = false;
   std::string format = "markdown";  // of the reference
   bool yes = false;
@@ -112,13 +113,17 @@ int run(const RunCommand& command, const Program& program) {
   if (command.force && !options.only && !options.from)
     throw_input(
         "--force needs --only STAGE or --from STAGE, so that not everything is computed again by mistake");
+  if (command.final_model && (options.only || options.from || command.detach || command.dry_run))
+    throw_input("--final trains after a whole run; leave out --only, --from, --detach and --dry-run");
   options.force = command.force;
+  options.final_model = command.final_model;
   options.read_only = command.dry_run;
   options.detach = command.detach;
   ProgressView view(program.quiet);
   const auto context = program.context();
   context->on_log = [&](LogLevel level, const std::string& message) { view.log(level, message); };
-  Config config = command.experiment.read();
+  // Results on data of which nothing was held back by the user would be taken for more than they are.
+  Config config = command.experiment.read(command.final_model);
   if (!command.yes && !command.dry_run) expect_wanted(config);
   Experiment experiment(std::move(config), options, *context, view);
   if (command.dry_run) return print_status(experiment, command.json);
@@ -140,6 +145,8 @@ int run(const RunCommand& command, const Program& program) {
     std::cout << json_text(experiment.results(experiment.evaluation())) << '\n';
   else
     print_results(experiment);
+  if (command.final_model && !command.json)
+    std::cout << "  final model in " << (experiment.directory() / "bundle.tmx").string() << '\n';
   return 0;
 }
 
@@ -150,14 +157,16 @@ struct FitCommand {
 };
 
 int fit(const FitCommand& command, const Program& program) {
-  expect_no_input(command.out, {command.experiment.config});
+  expect_file_name(command.out, "--out", "bundle");
+  Config config = command.experiment.read();
+  expect_no_input(command.out, command.experiment.inputs(config));
   RunOptions options;
   options.runs = command.experiment.runs;
   options.final_model = true;
   ProgressView view(program.quiet);
   const auto context = program.context();
   context->on_log = [&](LogLevel level, const std::string& message) { view.log(level, message); };
-  Experiment experiment(command.experiment.read(), options, *context, view);
+  Experiment experiment(std::move(config), options, *context, view);
   try {
     experiment.run();
   } catch (const Interrupted&) {
@@ -206,6 +215,8 @@ void add_run_command(CLI::App& app, Program& program) {
   command->add_flag("--dry-run", options->dry_run, "Say what would be computed, and why");
   command->add_flag("--detach", options->detach,
                     "With Slurm: submit the training tasks and leave; the next run takes them up");
+  command->add_flag("--final", options->final_model,
+                    "Then train on all the data what the folds have chosen: bundle.tmx, as `fit` makes it");
   command->add_flag("--help-config", options->help_config, "Print the reference of all config keys");
   command
       ->add_option("--format", options->format,

@@ -106,6 +106,7 @@ int train(const TrainArguments& arguments, const Program& program) {
       throw_input("--set {}={}: {} has no such option{}; expected one of: {}", key, value, learner.type,
                   suggestion(key, known), join(known, ", "));
   const Settings settings = learner.complete(given);
+  expect_file_name(arguments.model, "--model", "model");
   std::vector<std::filesystem::path> inputs = arguments.data;
   inputs.insert(inputs.end(), arguments.valid.begin(), arguments.valid.end());
   expect_no_input(arguments.save_state, inputs);

@@ -74,7 +74,8 @@ BundleInfo fold_bundle_info(const Plan& plan, size_t fold, const FoldInfo& info,
   result.labels = static_cast<uint32_t>(info.labels);
   result.feature_names = std::move(names);
   result.trained_on =
-      plan.config.data.folds.empty()
+      !plan.config.data.given.empty() ? std::vector{std::string(kGivenData)}
+      : plan.config.data.folds.empty()
           ? std::vector{fmt::format("synthetic {}, fold {}", plan.config.data.synthetic.preset, fold + 1)}
           : plan.config.data.folds[fold].train;
   result.queries = info.train.queries.size();

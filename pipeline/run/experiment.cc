@@ -151,6 +151,13 @@ void Experiment::check_data() {
     expect_measurable(plan_.config, fold, fold_info(fold));
     expect_known_parts(plan_.config, fold, fold_info(fold));
     feature_names(fold);
+    const FeatureNames& names = fold_info(fold).feature_names;
+    const FeatureNames& first = fold_info(0).feature_names;
+    if (options_.final_model && !names.empty() && !first.empty() && names != first)
+      throw_input(
+          "fold {}: the head of its training data has other names of features than that of fold 1; expected "
+          "the same, since one model is trained on all the data",
+          fold + 1);
   }
   if (selected(Stage::kTrain))
     for (const size_t number : missing(Stage::kTrain))

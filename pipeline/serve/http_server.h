@@ -19,6 +19,8 @@ struct HttpOptions {
 // "HOST:PORT" or "[IPV6]:PORT"; throws InputError.
 void parse_listen(const std::string& text, HttpOptions& options);
 
+// The end waits a few seconds at most for clients that are slow. Connections without a request under way are
+// closed where others wait for a place.
 // Answers until `stop` is set; then takes no more requests, and returns once those under way are answered.
 // `on_ready` is told the port, `on_log` what happens. Throws InputError where the address cannot be used.
 void serve_http(Service& service, const HttpOptions& options, const std::atomic<bool>& stop,

@@ -157,6 +157,11 @@ class RequestReader : public nlohmann::json_sax<nlohmann::json> {
                   place_ == Place::kDocument ? R"("id" and "features")"
                   : outermost_               ? R"("queries", or "qid" and "documents")"
                                              : R"("qid" and "documents")");
+    const bool alone = place_ == Place::kQuery && outermost_;
+    if (alone &&
+        (any_queries_ ? name != "queries" : name == "queries" && (has_documents_ || !query_id_.empty())))
+      throw InputError(
+          R"(the request has "queries" beside "qid" or "documents"; expected "queries", or one query)");
     return true;
   }
 

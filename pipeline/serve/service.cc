@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -62,8 +63,16 @@ std::string ranking_text(const std::string& name, const Dataset& data, std::span
   return fmt::to_string(out);
 }
 
-bool is_json(std::string_view type) { return type.starts_with("application/json"); }
-bool is_letor(std::string_view type) { return type.starts_with("text/plain"); }
+// Of a Content-Type, without its parameters: "application/json".
+std::string media_type(std::string_view content_type) {
+  std::string type(content_type.substr(0, content_type.find(';')));
+  while (!type.empty() && type.back() == ' ') type.pop_back();
+  std::transform(type.begin(), type.end(), type.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return type;
+}
+bool is_json(std::string_view content_type) { return media_type(content_type) == "application/json"; }
+bool is_letor(std::string_view content_type) { return media_type(content_type) == "text/plain"; }
 
 // Resident bytes of this process.
 uint64_t resident_bytes() {

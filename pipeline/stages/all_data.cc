@@ -77,7 +77,9 @@ AllDataInfo describe_all(const Config& config, const std::vector<FoldInfo>& fold
     }
   }
   all.documents.queries = QueryIndex(std::move(offsets), std::move(ids));
-  if (config.data.folds.empty())
+  if (!config.data.given.empty())
+    all.files.emplace_back(kGivenData);
+  else if (config.data.folds.empty())
     all.files.push_back(fmt::format("synthetic {}, {} fold{}", config.data.synthetic.preset, folds.size(),
                                     folds.size() == 1 ? "" : "s"));
   return all;

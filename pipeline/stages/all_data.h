@@ -8,6 +8,9 @@
 
 namespace tunemix {
 
+// What stands for the files of data that the calling program has given.
+inline constexpr const char* kGivenData = "data in memory";
+
 enum class Split : uint8_t { kTrain, kValid, kTest };
 const SplitInfo& split_of(const FoldInfo& info, Split split);
 const std::vector<std::string>& files_of(const FoldFiles& files, Split split);

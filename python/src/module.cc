@@ -140,6 +140,21 @@ py::dict describe_bundle(const BundleFile& file) {
     names.append(info.feature_names[j].empty() ? py::object(py::none())
                                                : py::object(py::str(std::string(info.feature_names[j]))));
   result["feature_names"] = names;
+  if (!info.trained_on.empty()) {
+    py::dict data;
+    data["files"] = info.trained_on;
+    data["queries"] = info.queries;
+    data["documents"] = info.documents;
+    result["trained_on"] = data;
+  }
+  if (!info.expected.measure.empty()) {
+    py::dict expected;
+    expected["measure"] = info.expected.measure;
+    expected["value"] = info.expected.value;
+    expected["stderr"] = info.expected.error;
+    expected["on"] = info.expected.data;
+    result["expected"] = expected;
+  }
   result["members"] = file.bundle->mixture().members().size();
   result["models"] = file.bundle->models().size();
   result["external_scores"] = file.bundle->external_scores();
@@ -171,6 +186,7 @@ struct RunRequest {
   std::string runs;
   int threads;
   bool report;
+  bool final_model;
 };
 
 using GivenFolds = std::vector<std::shared_ptr<const FoldFeatures>>;
@@ -180,6 +196,7 @@ py::dict run_experiment(Config config, const RunRequest& request, py::object pro
   RunOptions options;
   options.runs = request.runs;
   if (!request.report) options.until = Stage::kEvaluate;
+  options.final_model = request.final_model;
   ProgressView view(session.listener());
   std::string results;
   fs::path directory;
@@ -206,6 +223,7 @@ py::dict run_experiment(Config config, const RunRequest& request, py::object pro
     folds.append(splits);
   }
   result["scores"] = folds;
+  result["final"] = request.final_model;
   return result;
 }
 
@@ -288,21 +306,22 @@ PYBIND11_MODULE(_core, m) {
       "run_text",
       [](const std::string& text, const std::vector<std::string>& overrides,
          const std::vector<std::tuple<Dataset, Dataset, Dataset>>& folds, const std::string& runs,
-         int threads, bool report, py::object progress) {
+         int threads, bool report, bool final_model, py::object progress) {
         GivenFolds given;
         for (const auto& [train, valid, test] : folds)
           given.push_back(std::make_shared<const FoldFeatures>(FoldFeatures{train, valid, test}));
-        return run_experiment(parse_config({text, "", overrides, std::move(given)}), {runs, threads, report},
-                              std::move(progress));
+        return run_experiment(parse_config({text, "", overrides, std::move(given)}),
+                              {runs, threads, report, final_model}, std::move(progress));
       },
       py::arg("text"), py::arg("overrides"), py::arg("folds"), py::arg("runs"), py::arg("threads"),
-      py::arg("report"), py::arg("progress"));
+      py::arg("report"), py::arg("final"), py::arg("progress"));
   m.def(
       "run_file",
       [](const std::string& file, const std::vector<std::string>& overrides, const std::string& runs,
-         int threads, bool report, py::object progress) {
-        return run_experiment(read_config(file, overrides), {runs, threads, report}, std::move(progress));
+         int threads, bool report, bool final_model, py::object progress) {
+        return run_experiment(read_config(file, overrides), {runs, threads, report, final_model},
+                              std::move(progress));
       },
       py::arg("file"), py::arg("overrides"), py::arg("runs"), py::arg("threads"), py::arg("report"),
-      py::arg("progress"));
+      py::arg("final"), py::arg("progress"));
 }

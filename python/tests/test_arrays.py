@@ -55,6 +55,50 @@ def test_wide_indices():
     assert _arrays.dataset(matrix, y, qid).fingerprint == PRINT
 
 
+def test_sparse_arrays_of_any_layout():
+    matrix = scipy.sparse.csr_matrix(X)
+
+    def with_parts(**parts):
+        other = scipy.sparse.csr_matrix(X)
+        for name, values in parts.items():
+            setattr(other, name, values)
+        return other
+
+    def strided(values):
+        wide = np.full(3 * len(values), 1, dtype=values.dtype)
+        wide[::3] = values
+        return wide[::3]
+
+    def unaligned(values):
+        raw = np.zeros(values.nbytes + 1, dtype=np.uint8)[1:].view(values.dtype)
+        raw[:] = values
+        return raw
+
+    cases = [
+        dict(data=strided(matrix.data)),
+        dict(indices=strided(matrix.indices)),
+        dict(indptr=strided(matrix.indptr)),
+        dict(data=matrix.data[::-1].copy()[::-1], indices=matrix.indices[::-1].copy()[::-1]),
+        dict(indptr=matrix.indptr.astype(np.int64)),
+        dict(indices=matrix.indices.astype(np.int64)),
+        dict(indptr=matrix.indptr.astype(np.int64), indices=strided(matrix.indices)),
+        dict(data=matrix.data.astype(">f4")),
+        dict(data=unaligned(matrix.data)),
+    ]
+    for parts in cases:
+        assert _arrays.dataset(with_parts(**parts), y, qid).fingerprint == PRINT, parts.keys()
+    # And nothing is copied where nothing has to be.
+    for part, taken in zip((matrix.indptr, matrix.indices, matrix.data), _arrays._sparse_arrays(matrix, "X")):
+        assert np.shares_memory(part, taken)
+
+
+def test_numbers_of_pandas():
+    for labels in (pandas.Series(y, dtype="Int64"), pandas.Series(y, dtype="Float64"), y.astype(object), list(y)):
+        assert _arrays.dataset(X, labels, qid).fingerprint == PRINT
+    assert _arrays.dataset(frame().astype("Float32"), y, qid).fingerprint == PRINT
+    assert _arrays.dataset(np.ma.masked_array(X), y, qid).fingerprint == PRINT  # with nothing masked
+
+
 def test_whole_numbers_and_labels():
     whole = (10 * X).astype(np.int64)
     expected = _arrays.dataset(whole.astype(np.float32), y, qid).fingerprint
@@ -128,6 +172,25 @@ def changed(array, place, value):
         ((X, y, qid[:5]), r"qid has shape \(5,\); expected 480 values"),
         ((X, y, changed(np.zeros(len(X)), 9, np.nan)), r"qid\[9\] is missing"),
         ((X, y, changed(qid.astype(object), 9, None)), r"qid\[9\] is missing"),
+        ((X, y, changed(qid.astype(object), 9, pandas.NA)), r"qid\[9\] is missing"),
+        ((X, y, pandas.Series([1] * 9 + [None] + [2] * 470, dtype="Int64")), r"qid\[9\] is missing"),
+        ((X, y, np.array(["2020-01-01"] * 9 + ["NaT"] + ["2020-01-02"] * 470, dtype="M8[D]")), r"qid\[9\] is missing"),
+        ((X, y, changed(qid.astype(object), 9, b"\xff")), r"qid has the id b'\\xff', which is no UTF-8 text"),
+        ((X, y, changed(qid.astype(object), 9, {})), "qid has values that are neither numbers nor words"),
+        ((X, y, [[1], [1, 2]]), "qid has parts of different lengths"),
+        ((X, changed(pandas.Series(y, dtype="Int64"), 7, np.nan), qid), r"y\[7\] is nan"),
+        ((X, pandas.Series(y, dtype="Int64").mask(np.arange(480) == 7), qid), r"y\[7\] is nan"),
+        ((X, y.astype("M8[s]"), qid), "y has type datetime64"),
+        ((X, y.astype(complex), qid), "y has type complex128"),
+        ((X, np.ma.masked_equal(y, 1), qid), "y has masked values"),
+        ((X, [[0], [1, 2]], qid), "y has parts of different lengths"),
+        ((np.ma.masked_less(X, 0), y, qid), "X has masked values"),
+        (([[1.0], [1.0, 2.0]], [0, 1], [1, 1]), "X has parts of different lengths"),
+        ((X.astype(complex), y, qid), "X has type complex128"),
+        ((X.astype("M8[s]"), y, qid), "X has type datetime64"),
+        ((frame().assign(f1=np.datetime64("2020-01-01")), y, qid), "X has columns that are not numbers: f1"),
+        ((frame().assign(f1=1j), y, qid), "X has columns that are not numbers: f1"),
+        ((scipy.sparse.csr_matrix(X.astype(complex)), y, qid), "X has type complex128"),
     ],
 )
 def test_what_is_refused(arguments, sentence):

@@ -101,6 +101,12 @@ def test_compare(files):
         (lambda: tunemix.compare(y, a, b, qid, metric="ndcg@x"), "expected a rank from 1 to 10000"),
         (lambda: tunemix.compare(y, a, b, None), "two"),
         (lambda: tunemix.evaluate([], [], []), "y is empty"),
+        (lambda: tunemix.evaluate(y, a, qid, threads="2"), "threads is '2'"),
+        (lambda: tunemix.compare(y, a, b, qid, threads=1.5), "threads is 1.5"),
+        (lambda: tunemix.evaluate(y, np.ma.masked_less(a, 0), qid), "scores has masked values"),
+        (lambda: tunemix.evaluate(y, a.astype(complex), qid), "scores are not numbers"),
+        (lambda: tunemix.evaluate(y, a.astype("M8[s]"), qid), "scores are not numbers"),
+        (lambda: tunemix.evaluate(y, [[1], [1, 2]], qid), "scores has parts of different lengths"),
     ],
 )
 def test_what_is_refused(call, sentence):

@@ -140,6 +140,41 @@ def test_group_k_fold():
     assert tunemix.evaluate(y, scores, qid)["ndcg@10"] > by_chance + 0.1
 
 
+def test_a_score_needs_queries(ranker):
+    with pytest.raises(tunemix.InputError, match=r"qid is missing.*give score\(X, y, qid\).*GroupKFold"):
+        ranker.score(X_new, y_new)
+    # So that scikit-learn's searches do not choose by it: they call score(X, y).
+    with pytest.raises(ValueError, match="qid is missing"):
+        sklearn.model_selection.cross_val_score(
+            tunemix.Ranker(LEARNERS[2:]), X, y, groups=qid, cv=sklearn.model_selection.GroupKFold(2),
+            fit_params={"qid": qid}, error_score="raise",
+        )
+
+
+def test_what_a_bundle_says_of_itself(ranker):
+    info = ranker.bundle_.info
+    assert info["trained_on"] == {"files": ["data in memory"], "queries": 32, "documents": 384}
+    assert info["expected"]["measure"] == "yahoo NDCG@10" and info["expected"]["on"] == "the validation data of fold 1"
+    assert info["expected"]["value"] == ranker.validation_["ndcg@10"]
+    assert info["expected"]["stderr"] == ranker.validation_["stderr"]
+
+
+def test_final(ranker, tmp_path):
+    final = tunemix.Ranker(LEARNERS, final=True).fit(X, y, qid=qid)
+    assert not same(final, ranker) and final.validation_ == ranker.validation_
+    info = final.bundle_.info
+    assert info["fold"] == 0 and info["trained_on"] == {"files": ["data in memory"], "queries": 40, "documents": 480}
+    # What the program makes of the same data.
+    write_letor(tmp_path / "train", X, y, qid)
+    data = {"root": str(tmp_path), "folds": [{"train": "train", "valid": {"from": "train"}}]}
+    config = {"name": "same", "data": data, "learners": LEARNERS, "evaluate": {"tools": ["yahoo"]}}
+    (tmp_path / "config.yaml").write_text(json.dumps(config))
+    program("fit", tmp_path / "config.yaml", "--runs", tmp_path / "runs", "--out", tmp_path / "final.tmx")
+    by_program = tunemix.load(tmp_path / "final.tmx")
+    assert by_program.info["trained_on"]["files"] == ["train"]
+    assert same(final, by_program)
+
+
 def test_frames_keep_their_names():
     frame = pandas.DataFrame(X, columns=["bm25", "title", "clicks", "age", "length", "rank"])
     fitted = tunemix.Ranker(LEARNERS[:1]).fit(frame, pandas.Series(y), qid=pandas.Series(qid))
@@ -208,7 +243,11 @@ def test_rows_that_are_not_adjacent(ranker):
         (lambda r: r.fit(X, y, qid=qid, eval_set=X, eval_qid=qid), r"expected \(X, y\)"),
         (lambda r: r.fit(X, 0 * y, qid=qid), "label"),
         (lambda r: r.set_params(validation_fraction=1).fit(X, y, qid=qid), "validation_fraction is 1"),
+        (lambda r: r.set_params(validation_fraction="x").fit(X, y, qid=qid), "validation_fraction is 'x'"),
         (lambda r: r.set_params(threads=-1).fit(X, y, qid=qid), "threads is -1"),
+        (lambda r: r.set_params(threads="2").fit(X, y, qid=qid), "threads is '2'; expected 1 to 4096"),
+        (lambda r: r.set_params(seed=-1).fit(X, y, qid=qid), "seed is -1; expected a whole number"),
+        (lambda r: r.set_params(seed="x").fit(X, y, qid=qid), "seed is 'x'; expected a whole number"),
         (lambda r: r.set_params(learners=[{"type": "nothing"}]).fit(X, y, qid=qid), "learners.0.type"),
         (lambda r: r.fit(X, y, qid=qid, eval_set=(X[:, :2], y), eval_qid=qid), "2 features"),
         (lambda r: r.fit(X, y, qid=qid, sample_weight=y[:5]), r"sample_weight has shape \(5,\); expected 480 weights"),

@@ -74,6 +74,38 @@ def test_bundles_score_as_the_program_does(by_program, in_memory):
     assert (by_program / "back.scores").read_bytes() == (by_program / "new.scores").read_bytes()
 
 
+def test_the_final_model_has_the_programs_bytes(by_program, tmp_path):
+    program("fit", by_program / "config.yaml", "--runs", by_program / "runs", "--out", by_program / "final.tmx")
+    told = []
+    run = tunemix.run(by_program / "config.yaml", runs=tmp_path, final=True, report=False, progress=told.append)
+    assert open(run.final_path(), "rb").read() == (by_program / "final.tmx").read_bytes()
+    assert run.final().info["trained_on"]["queries"] == 120 and told[-1].stage == "final"
+    in_memory = tunemix.run(CONFIG, SPLITS, runs=tmp_path / "memory", report=False, final=True).final()
+    assert in_memory.info["trained_on"] == {"files": ["data in memory"], "queries": 120, "documents": 1440}
+    X, _, qid = SPLITS["test"]
+    assert (in_memory.predict(X, qid) == run.final().predict(X, qid)).all()
+    with pytest.raises(tunemix.InputError, match="give final=True"):
+        tunemix.run(CONFIG, SPLITS, runs=tmp_path / "memory", report=False).final()
+
+
+def test_splits_that_are_not_given(by_program, tmp_path):
+    """As on the command line: validation out of training, results on validation."""
+    for given, fold in [
+        (("train", "valid"), {"train": "train", "valid": "valid"}),
+        (("train", "test"), {"train": "train", "valid": {"from": "train"}, "test": "test"}),
+        (("train",), {"train": "train", "valid": {"from": "train"}}),
+    ]:
+        config = {**CONFIG, "learners": LEARNERS[2:]}
+        run = tunemix.run(config, {name: SPLITS[name] for name in given}, runs=tmp_path / "memory", report=False)
+        files = {**config, "data": {"root": str(by_program), "folds": [fold]}}
+        assert rows(run.results) == rows(tunemix.run(files, runs=tmp_path / "files", report=False).results), given
+        assert {row["split"] for row in run.results["rows"]} >= {"test" if "test" in given else "valid"}
+    with pytest.raises(tunemix.InputError, match="of which train is needed"):
+        tunemix.run(CONFIG, {"valid": SPLITS["valid"]}, runs=tmp_path)
+    with pytest.raises(tunemix.InputError, match="some folds have test data and others have none"):
+        tunemix.run(CONFIG, [SPLITS, {"train": SPLITS["train"]}], runs=tmp_path)
+
+
 def test_names_of_columns(tmp_path):
     columns = [f"feature {j}" for j in range(6)]
     frames = {name: (pandas.DataFrame(X, columns=columns), *rest) for name, (X, *rest) in SPLITS.items()}
@@ -219,7 +251,7 @@ def test_two_runs_at_once(tmp_path, in_memory):
         ({**CONFIG, "learners": [{"type": "svn"}]}, SPLITS, "^config: learners.0.type: is 'svn'.*did you mean 'svm'"),
         ({**CONFIG, "data": {"folds": []}}, SPLITS, "the data is given already"),
         (CONFIG, None, "data: is missing"),
-        (CONFIG, {"train": SPLITS["train"]}, "expected a dict of train, valid and test"),
+        (CONFIG, {"trian": SPLITS["train"]}, "expected a dict of train, valid and test"),
         (CONFIG, {**SPLITS, "test": SPLITS["test"][:2]}, r"data\['test'\] has 2 parts; expected \(X, y, qid\)"),
         (CONFIG, {**SPLITS, "valid": (*SPLITS["valid"], [1, -1])}, r"valid sample_weight has shape \(2,\); expected 480 weights"),
         (CONFIG, {**SPLITS, "test": SPLITS["train"]}, "all 40 test queries are in the training data too"),

@@ -70,6 +70,7 @@ def run_text(
     runs: str,
     threads: int,
     report: bool,
+    final: bool,
     progress: Optional[Callable[..., Any]],
 ) -> dict[str, Any]: ...
 def run_file(
@@ -78,5 +79,6 @@ def run_file(
     runs: str,
     threads: int,
     report: bool,
+    final: bool,
     progress: Optional[Callable[..., Any]],
 ) -> dict[str, Any]: ...

@@ -24,7 +24,8 @@ class Bundle:
     @property
     def info(self) -> dict[str, Any]:
         """What the ensemble is: name, row, features, labels, members, feature_names (None for a feature without one; no
-        list entries where none has one), ..."""
+        list entries where none has one), ...; trained_on: a dict of files, queries and documents; expected: a dict of
+        measure, value, stderr and on, what to expect of it by data that it was not trained on."""
         return self._core.info()
 
     def predict(
@@ -79,7 +80,10 @@ def _member_scores(given: Mapping[str, Any], rows: int, info: dict[str, Any]) ->
         if name not in info["external_scores"]:
             wanted = ", ".join(info["external_scores"]) or "none"
             raise InputError(f"member_scores: the ensemble has no member '{name}'; it asks for: {wanted}")
-        values = np.asarray(scores, dtype=np.float32)
+        try:
+            values = np.asarray(scores, dtype=np.float32)
+        except (TypeError, ValueError):
+            raise InputError(f"member_scores: '{name}' are not numbers; expected {rows} rows of them") from None
         if values.ndim == 1:
             values = values[:, np.newaxis]
         if values.ndim != 2 or len(values) != rows or not np.isfinite(values).all():

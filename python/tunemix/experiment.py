@@ -17,7 +17,7 @@ from .bundle import Bundle, Path, load
 class Progress(NamedTuple):
     """How far a run is."""
 
-    stage: str  # data, train, calibrate, mix, evaluate, report
+    stage: str  # data, train, calibrate, mix, evaluate, report, final
     done: int  # of its jobs
     jobs: int
     share: float  # of the stage's work, from 0 to 1
@@ -40,6 +40,7 @@ class Run:
         self.directory: str = raw["directory"]
         self.results: dict[str, Any] = json.loads(raw["results"])
         self._scores: list[dict[str, np.ndarray]] = raw["scores"]
+        self._final: bool = raw["final"]
 
     @property
     def folds(self) -> int:
@@ -57,6 +58,15 @@ class Run:
     def bundle(self, fold: int = 1) -> Bundle:
         return load(self.bundle_path(fold))
 
+    def final_path(self) -> str:
+        """bundle.tmx: what the folds have chosen, trained on all the data. Of a run with final=True."""
+        if not self._final:
+            raise InputError("the run has no final model; give final=True to run()")
+        return os.path.join(self.directory, "bundle.tmx")
+
+    def final(self) -> Bundle:
+        return load(self.final_path())
+
     def _index(self, fold: int) -> int:
         if not 1 <= fold <= self.folds:
             raise InputError(f"fold is {fold}; the experiment has folds 1 to {self.folds}")
@@ -65,6 +75,8 @@ class Run:
     def __repr__(self) -> str:
         return f"<Run {self.results['name']}: {self.folds} folds, in {self.directory}>"
 
+
+VALID_SHARE, VALID_SEED = 0.2, 1  # of `valid: {from: train}`
 
 Split = Union[tuple[Any, Any, Any], tuple[Any, Any, Any, Any]]
 
@@ -77,27 +89,31 @@ def run(
     runs: Path = "runs",
     threads: int = 0,
     report: bool = True,
+    final: bool = False,
     progress: Optional[ProgressCallback] = None,
 ) -> Run:
     """Runs an experiment; what is in the cache of `runs` is taken from it.
 
     config     the keys of docs/config.md as a dict, or a YAML file. A dict without `name` is called "python".
     data       in memory, in place of `data.folds`: {"train": (X, y, qid), "valid": (X, y, qid), "test": (X, y, qid)},
-               or a list of these, one for each fold. With weights of the documents: (X, y, qid, sample_weight).
+               or a list of these, one for each fold. With weights of the documents: (X, y, qid, sample_weight). Without
+               valid, a fifth of the training queries is taken for it; without test, results are those on valid.
     overrides  "key.path=value", as on the command line
     report     whether to write report.html
+    final      whether then to train on all the data what the folds have chosen, as `tunemix fit` does: Run.final()
     progress   is told a Progress now and then, by any of the working threads, one call at a time; what it raises
                ends the run, and so does Ctrl-C: KeyboardInterrupt. Everything finished so far stays in the cache.
     """
+    _arrays.expect_threads(threads)
     told = None if progress is None else lambda *values: progress(Progress(*values))
     folds = [] if data is None else _folds(data, threads)
     if isinstance(config, Mapping):
         text = config_text({"name": "python", **config})
-        raw = _core.run_text(text, list(overrides), folds, os.fspath(runs), threads, report, told)
+        raw = _core.run_text(text, list(overrides), folds, os.fspath(runs), threads, report, final, told)
     elif folds:
         raise InputError("data in memory needs a config that is a dict and names no files")
     else:
-        raw = _core.run_file(os.fspath(config), list(overrides), os.fspath(runs), threads, report, told)
+        raw = _core.run_file(os.fspath(config), list(overrides), os.fspath(runs), threads, report, final, told)
     return Run(raw)
 
 
@@ -124,12 +140,15 @@ def _plain(value: Any) -> Any:
 def _folds(data: Any, threads: int) -> list[Any]:
     folds = []
     several = not isinstance(data, Mapping)
+    known = ("train", "valid", "test")
     for number, fold in enumerate(data if several else [data]):
         place = f"data[{number}]" if several else "data"
-        if not isinstance(fold, Mapping) or set(fold) != {"train", "valid", "test"}:
-            raise InputError(f"{place}: expected a dict of train, valid and test")
-        splits = []
-        for name in ("train", "valid", "test"):
+        if not isinstance(fold, Mapping) or "train" not in fold or not set(fold) <= set(known):
+            raise InputError(f"{place}: expected a dict of train, valid and test, of which train is needed")
+        splits = {}
+        for name in known:
+            if name not in fold:
+                continue
             parts = tuple(fold[name])
             if len(parts) not in (3, 4):
                 raise InputError(
@@ -140,8 +159,12 @@ def _folds(data: Any, threads: int) -> list[Any]:
                 columns = _arrays.feature_names(X) or []
             _arrays.expect_columns(X, columns, "train X", f"{name} X")
             weights = parts[3] if len(parts) == 4 else None
-            splits.append(_arrays.dataset(X, y, qid, threads, f"{name} ", weights))
-        folds.append(tuple(splits))
+            splits[name] = _arrays.dataset(X, y, qid, threads, f"{name} ", weights)
+        if "valid" not in splits:
+            splits["train"], splits["valid"] = _core.split_validation(splits["train"], VALID_SHARE, VALID_SEED, threads)
+        folds.append((splits["train"], splits["valid"], splits.get("test", splits["valid"])))
     if not folds:
         raise InputError("data is empty; expected a dict of train, valid and test, or a list of them")
+    if any((test is valid) != (folds[0][2] is folds[0][1]) for _, valid, test in folds):
+        raise InputError("data: some folds have test data and others have none; expected the same of all")
     return folds

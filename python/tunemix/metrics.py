@@ -104,6 +104,7 @@ def evaluate(
     """
     if not isinstance(k, (int, np.integer)) or not 1 <= k <= 10000:
         raise InputError(f"k is {k}; expected a whole number from 1 to 10000")
+    _arrays.expect_threads(threads)
     several = not isinstance(tool, str) or tool == "all" or "," in tool
     tools = tool if isinstance(tool, str) else ",".join(tool)
     data = _arrays.labelled(y, qid, names)
@@ -130,6 +131,7 @@ def compare(
 ) -> Comparison:
     """Whether ranking a is better than b, as `tunemix compare` tells it: metric is ndcg@R, dcg@R, p@R, mean_ndcg, map,
     err or mrr under a tool and the policies of evaluate()."""
+    _arrays.expect_threads(threads)
     data = _arrays.labelled(y, qid)
     a = _arrays.scores_of(scores_a, data.documents, "scores_a")
     b = _arrays.scores_of(scores_b, data.documents, "scores_b")

@@ -17,6 +17,9 @@ from .experiment import Progress, ProgressCallback, config_text
 from .metrics import evaluate
 
 
+MOST_SEED = 2**63 - 1
+
+
 class Ranker:
     """An ensemble of calibrated rankers, mixed.
 
@@ -33,6 +36,8 @@ class Ranker:
     progress             is told a tunemix.Progress now and then
 
     allow_overlap        fit although validation and training share queries
+    final                then train the ensemble that validation has chosen once more, on all rows (those of an eval_set
+                         too), as `tunemix fit` does; validation_ stays that of the first
 
     After fit(): bundle_ (a tunemix.Bundle), n_features_in_, feature_names_in_ (of a pandas frame), and validation_, the
     ensemble's results on the validation data, a dict with "ndcg@10", "stderr", "err", ...: what its weights were chosen
@@ -52,6 +57,7 @@ class Ranker:
         runs: Optional[Path] = None,
         progress: Optional[ProgressCallback] = None,
         allow_overlap: bool = False,
+        final: bool = False,
     ) -> None:
         self.learners = learners
         self.standardize = standardize
@@ -63,6 +69,7 @@ class Ranker:
         self.runs = runs
         self.progress = progress
         self.allow_overlap = allow_overlap
+        self.final = final
 
     def fit(
         self,
@@ -84,6 +91,7 @@ class Ranker:
         """
         if qid is None:
             raise InputError("qid is missing; expected the query of each row of X")
+        _arrays.expect_whole(self.seed, "seed", 0, MOST_SEED, "a whole number from 0 to 2^63 - 1")
         data = _arrays.dataset(X, y, qid, self.threads, sample_weight=sample_weight)
         names = _arrays.feature_names(X)
         if eval_set is not None:
@@ -96,11 +104,12 @@ class Ranker:
         with tempfile.TemporaryDirectory(prefix="tunemix-") as folder:
             runs = folder if self.runs is None else str(self.runs)
             raw = _core.run_text(
-                config_text(self._config()), [], [(train, valid, valid)], runs, self.threads, False, told
+                config_text(self._config()), [], [(train, valid, valid)], runs, self.threads, False, self.final, told
             )
             rows = json.loads(raw["results"])["rows"]
             self.validation_ = next(row for row in rows if row["chosen"] and row["split"] == "valid")
-            self.bundle_ = Bundle(_core.Bundle.load(f"{raw['directory']}/bundle-fold1.tmx"))
+            made = "bundle.tmx" if self.final else "bundle-fold1.tmx"
+            self.bundle_ = Bundle(_core.Bundle.load(f"{raw['directory']}/{made}"))
         self.n_features_in_ = data.features
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
@@ -115,6 +124,12 @@ class Ranker:
 
     def score(self, X: Any, y: Any, qid: Any = None) -> float:
         """Mean NDCG@10 over queries, under the preset `yahoo`."""
+        if qid is None:
+            raise InputError(
+                "qid is missing: without it all rows would be one query, and the score would say nothing; give "
+                "score(X, y, qid). cross_val_score and GridSearchCV do not hand it on: loop over GroupKFold's splits "
+                "with groups=qid instead"
+            )
         result = evaluate(y, self.predict(X, qid), qid, threads=self.threads)
         return result["ndcg@10"]  # type: ignore[return-value]
 
@@ -165,8 +180,9 @@ class Ranker:
         return config
 
     def _split(self, data: _core.Dataset) -> tuple[_core.Dataset, _core.Dataset]:
-        if not 0 < self.validation_fraction < 1:
-            raise InputError(f"validation_fraction is {self.validation_fraction}; expected more than 0 and less than 1")
+        share = self.validation_fraction
+        if not isinstance(share, (int, float, np.number)) or not 0 < share < 1:
+            raise InputError(f"validation_fraction is {share!r}; expected more than 0 and less than 1")
         if data.queries < 3:
             raise InputError(f"the data has {data.queries} queries; expected at least 3, or an eval_set")
         return _core.split_validation(data, self.validation_fraction, self.seed, self.threads)

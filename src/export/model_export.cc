@@ -85,16 +85,28 @@ float below(float x) { return std::nextafter(x, -std::numeric_limits<float>::inf
 void leave_out_constant(const PlainModel& model, const ModelExport& options, std::string_view format,
                         std::vector<std::string>& notes) {
   if (model.start[0] == 0) return;
+  const std::string change =
+      fmt::format("{} by {}", model.start[0] > 0 ? "lower" : "higher", std::abs(model.start[0]));
   if (!options.without_constant)
     throw_input(
         "the model adds the constant {} to every score, for which a linear model of {} has no place; give "
-        "--without-constant to leave it out: all scores are then lower by it, and their order is the same",
-        model.start[0], format);
-  notes.push_back(fmt::format(
-      "the constant {} is left out: all scores are lower by it, their order is the same", model.start[0]));
+        "--without-constant to leave it out: all scores are then {}, and their order is the same",
+        model.start[0], format, change);
+  notes.push_back(fmt::format("the constant {} is left out: all scores are {}, their order is the same",
+                              model.start[0], change));
 }
 
 // --- XGBoost's own JSON: left where x < split_condition
+
+// Its programs refuse a model with other names, or read them wrongly.
+void expect_xgboost_names(const std::vector<std::string>& names) {
+  for (size_t j = 0; j < names.size(); ++j)
+    if (names[j].find_first_of("[]<") != std::string::npos)
+      throw_input(
+          "feature {} is called '{}', and XGBoost takes no [, ] or < in a name; give other names with "
+          "--feature-names",
+          j + 1, names[j]);
+}
 
 void print_xgboost_head(Buffer& out, const PlainModel& model, const ModelExport& options) {
   print(out, R"({{"learner":{{"attributes":{{}},"feature_names":[)");
@@ -121,9 +133,12 @@ void print_xgboost_tree(Buffer& out, const PlainModel& model, size_t number_of_t
   const auto& nodes = tree.nodes;
   std::vector<int32_t> parents(nodes.size(), std::numeric_limits<int32_t>::max());
   for (size_t n = 0; n < nodes.size(); ++n)
-    if (!nodes[n].is_leaf())
+    if (!nodes[n].is_leaf()) {
+      // XGBoost's predictor looks only at the left child's number.
+      require(nodes[n].above == nodes[n].below + 1, "children that are not side by side");
       parents[static_cast<size_t>(nodes[n].below)] = parents[static_cast<size_t>(nodes[n].above)] =
           static_cast<int32_t>(n);
+    }
   const auto value = [&](size_t n) { return single(tree.values[nodes[n].leaf]); };
   print(out, "{{");
   print_list(out, "base_weights", tree,
@@ -148,6 +163,7 @@ void print_xgboost_tree(Buffer& out, const PlainModel& model, size_t number_of_t
 }
 
 void write_xgboost(Buffer& out, const PlainModel& model, const ModelExport& options) {
+  expect_xgboost_names(options.feature_names);
   print_xgboost_head(out, model, options);
   if (is_linear(model)) {
     print(out, R"({{"model":{{"boosted_rounds":1,"weights":[)");
@@ -187,8 +203,9 @@ void print_ranklib_node(Buffer& out, const PlainTree& tree, int32_t n, std::stri
 
 void write_ranklib(Buffer& out, const PlainModel& model) {
   if (is_linear(model)) {
-    print(out, "## Linear Regression\n## Lambda = 1.0E-10\n0:{}", single(model.start[0]));
-    for (const uint32_t j : used_features(model)) print(out, " {}:{}", j + 1, single(model.weights[j]));
+    // Of double precision, as it holds them.
+    print(out, "## Linear Regression\n## Lambda = 1.0E-10\n0:{}", model.start[0]);
+    for (const uint32_t j : used_features(model)) print(out, " {}:{}", j + 1, model.weights[j]);
     out.push_back('\n');
     return;
   }
@@ -256,6 +273,11 @@ void tell_solr_cuts(const std::vector<PlainTree>& trees, std::vector<std::string
 
 void write_solr(Buffer& out, const PlainModel& model, const ModelExport& options,
                 std::vector<std::string>& notes) {
+  if (used_features(model).empty())
+    throw_input(
+        "it gives every document the same score, {}, and Solr takes no model without features; train it on "
+        "data from which it learns something",
+        trees_with_start(model)[0].values[0]);
   const bool linear = is_linear(model);
   print(out, "{{\"class\":\"org.apache.solr.ltr.model.{}\",\n\"name\":{},\n",
         linear ? "LinearModel" : "MultipleAdditiveTreesModel", json_text(options.name));

@@ -15,25 +15,25 @@ class ProductExpander {
   ProductExpander(const BoostRound& round, const BinCuts& cuts, PlainTree& tree)
       : round_(round), cuts_(cuts), tree_(tree) {}
 
-  int32_t expand(size_t k, bool odd) {
-    const auto node = static_cast<int32_t>(tree_.nodes.size());
+  // From the node, which is there already.
+  void expand(size_t node, size_t k, bool odd) {
     if (k == round_.cuts.size()) {
-      tree_.nodes.emplace_back().leaf = odd ? 1 : 0;
-      return node;
+      tree_.nodes[node].leaf = odd ? 1 : 0;
+      return;
     }
     const Cut& cut = round_.cuts[k];
     for (const auto& [seen, passed] : path_)
       if (seen.feature == cut.feature && (passed ? seen.bin >= cut.bin : seen.bin <= cut.bin))
-        return expand(k + 1, odd != !passed);
-    tree_.nodes.emplace_back() = {cut.feature, threshold_of(cut, cuts_), -1, -1, 0};
+        return expand(node, k + 1, odd != !passed);
+    const size_t below = tree_.nodes.size();
+    tree_.nodes.resize(below + 2);
+    tree_.nodes[node] = {cut.feature, threshold_of(cut, cuts_), static_cast<int32_t>(below),
+                         static_cast<int32_t>(below) + 1, 0};
     path_.push_back({cut, false});
-    const int32_t below = expand(k + 1, !odd);
+    expand(below, k + 1, !odd);
     path_.back().passed = true;
-    const int32_t above = expand(k + 1, odd);
+    expand(below + 1, k + 1, odd);
     path_.pop_back();
-    tree_.nodes[static_cast<size_t>(node)].below = below;
-    tree_.nodes[static_cast<size_t>(node)].above = above;
-    return node;
   }
 
  private:
@@ -55,7 +55,8 @@ PlainTree plain_tree(const BoostRound& round, const BinCuts& cuts) {
     if (round.cuts.size() > kMostPlainTerms)
       throw_input("a product of {} terms is a tree of up to 2^{} leaves; at most {} terms are expanded",
                   round.cuts.size(), round.cuts.size(), kMostPlainTerms);
-    ProductExpander(round, cuts, tree).expand(0, false);
+    tree.nodes.emplace_back();
+    ProductExpander(round, cuts, tree).expand(0, 0, false);
     return tree;
   }
   tree.nodes.emplace_back();

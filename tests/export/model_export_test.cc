@@ -200,7 +200,8 @@ Ranker xgboost(const std::string& text) {
         const size_t feature = tree.at("split_indices")[node];
         const auto threshold = tree.at("split_conditions")[node].get<float>();
         EXPECT_EQ(tree.at("default_left")[node].get<int>(), 0 < threshold ? 1 : 0);
-        node = tree.at(row[feature] < threshold ? "left_children" : "right_children")[node];
+        // Its predictor takes the right child to be the one after the left.
+        node = tree.at("left_children")[node].get<size_t>() + (row[feature] < threshold ? 0 : 1);
       }
       score += tree.at("split_conditions")[node].get<float>();
     }
@@ -368,6 +369,22 @@ TEST(ModelExport, WhatIsNotExactIsRefused) {
     EXPECT_THAT(refusal([&] { export_model(format, linear, {}); }), HasSubstr("--without-constant"));
     EXPECT_THAT(export_model(format, linear, {"m", {}, true}).notes.at(0), HasSubstr("0.5"));
   }
+  linear.start = {-0.5};
+  EXPECT_THAT(export_model(ModelFormat::kSolr, linear, {"m", {}, true}).notes.at(0),
+              HasSubstr("higher by 0.5"));
+  EXPECT_THAT(refusal([&] { export_model(ModelFormat::kSolr, linear, {}); }), HasSubstr("higher by 0.5"));
+  // What RankLib holds in double precision is written so.
+  linear.weights = {1.0 / 3, 2};
+  EXPECT_THAT(export_model(ModelFormat::kRankLib, linear, {}).text,
+              HasSubstr("0:-0.5 1:0.3333333333333333 2:2"));
+  for (const char* name : {"a[0]", "b]", "x<y"})
+    EXPECT_THAT(refusal([&] {
+                  export_model(ModelFormat::kXgboost, linear, {"m", {"good", name}});
+                }),
+                HasSubstr(fmt::format("feature 2 is called '{}'", name)));
+  const PlainModel constant{2, 1, {0.5}, {}, {}};
+  EXPECT_THAT(refusal([&] { export_model(ModelFormat::kSolr, constant, {}); }),
+              HasSubstr("the same score, 0.5"));
   PlainTree leaf;
   leaf.nodes.resize(1);
   leaf.values = {1.0};
@@ -414,7 +431,11 @@ TEST(ModelExport, ProductsExpandToWhatTheyAre) {
         sum += tree.values[tree.leaf(train.row(i)) * plain.columns + l];
       ASSERT_NEAR(sum, scores.row(i)[l], 1e-5);
     }
-  for (const PlainTree& tree : plain.trees) EXPECT_LE((tree.nodes.size() + 1) / 2, 256U);
+  for (const PlainTree& tree : plain.trees) {
+    EXPECT_LE((tree.nodes.size() + 1) / 2, 256U);
+    for (const PlainTree::Node& node : tree.nodes)
+      EXPECT_TRUE(node.is_leaf() || node.above == node.below + 1);
+  }
   BoostRound large;
   large.product = true;
   large.cuts.assign(13, Cut{0, 0});

@@ -150,6 +150,38 @@ TEST_F(FinalModel, NeedsNoTestData) {
   EXPECT_THAT(mixed.err, HasSubstr("data.folds.1.test"));
 }
 
+TEST_F(FinalModel, TakesValidationFromTheTrainingDataWhereThereIsNoOther) {
+  write_config("alone.yaml", "  folds:\n    - {train: S1.txt, valid: {from: train}}\n");
+  at_.good("fit alone.yaml --out by-config.tmx");
+  const Result result = at_.good(
+      "fit --data-train S1.txt 'learners=[{type: svm, C: [0.1]}]' 'calibrate.cpc=[]' --out alone.tmx");
+  EXPECT_THAT(result.out, HasSubstr("NDCG@10 (validation)"));
+  EXPECT_EQ(inspect("alone.tmx")["trained_on"]["queries"], 15);
+  EXPECT_EQ(inspect("by-config.tmx")["trained_on"]["queries"], 15);
+  at_.good("report --data-train S1.txt 'learners=[{type: svm, C: [0.1]}]' 'calibrate.cpc=[]'");
+}
+
+TEST_F(FinalModel, IsMadeByRunToo) {
+  at_.good("fit files.yaml --runs fitted");
+  const Result result = at_.good("run files.yaml --final");
+  EXPECT_THAT(result.out, HasSubstr("final model in runs/tiny/bundle.tmx"));
+  EXPECT_TRUE(slurp(at_ / "runs/tiny/bundle.tmx") == slurp(at_ / "fitted/tiny/bundle.tmx"));
+  EXPECT_EQ(at_.run("run files.yaml --final --only mix").code, 2);
+}
+
+TEST_F(FinalModel, FoldsWithOtherNamesOfFeaturesAreRefused) {
+  at_.write("S1.txt", "#1: first\n" + slurp(at_ / "S1.txt"));
+  at_.write("S2.txt", "#1: other\n" + slurp(at_ / "S2.txt"));
+  at_.good("synth --preset quickstart --queries 15 --seed 4 --out S4.txt");
+  write_config("names.yaml",
+               "  allow_overlap: true\n  folds:\n    - {train: S1.txt, valid: S3.txt, test: S4.txt}\n"
+               "    - {train: S2.txt, valid: S4.txt, test: S3.txt}\n");
+  const Result result = at_.run("fit names.yaml");
+  EXPECT_EQ(result.code, 2);
+  EXPECT_THAT(result.err, HasSubstr("fold 2: the head of its training data has other names"));
+  at_.good("run names.yaml");
+}
+
 TEST_F(FinalModel, MixesScoresFromElsewhere) {
   write_config("files.yaml", "  folds:\n    - {train: S1.txt, valid: S2.txt, test: S3.txt}\n");
   std::string text = slurp(at_ / "files.yaml");
@@ -205,6 +237,9 @@ TEST_F(FinalModel, TeachesAStudent) {
   const json info = inspect("student.tmx");
   EXPECT_EQ(info["normalize"], "none");
   EXPECT_EQ(info["trained_on"]["files"], json({"S1.txt", "S2.txt"}));
+  // Both files have the queries 1 to 15, which are not the same ones.
+  EXPECT_EQ(info["trained_on"]["queries"], 30);
+  EXPECT_EQ(compared["ndcg@10"][0]["queries"], 30);
   // A document alone has the score that it has among others.
   at_.good("predict --bundle student.tmx --data S3.txt --out all.scores");
   const std::string text = slurp(at_ / "S3.txt");
@@ -212,8 +247,18 @@ TEST_F(FinalModel, TeachesAStudent) {
   at_.good("predict --bundle student.tmx --data one.txt --out one.scores --quiet");
   const std::string all = slurp(at_ / "all.scores");
   EXPECT_EQ(slurp(at_ / "one.scores"), all.substr(0, all.find('\n') + 1));
-  const Result over = at_.run("distill runs/tiny/bundle-fold1.tmx --data S1.txt --out S1.txt");
-  EXPECT_EQ(over.code, 2);
+  const std::string distill = "distill runs/tiny/bundle-fold1.tmx --iterations 5 --data ";
+  EXPECT_EQ(at_.run(distill + "S1.txt --out S1.txt").code, 2);
+  // Missing folders are made, unless nothing comes of it.
+  at_.good(distill + "S1.txt --out deep/er/student.tmx");
+  inspect("deep/er/student.tmx");
+  std::string single;
+  for (int q = 1; q <= 30; ++q) single += fmt::format("0 qid:{} 1:{}\n", q, q);
+  at_.write("single.txt", single);
+  const Result alone = at_.run(distill + "single.txt --out new/student.tmx");
+  EXPECT_EQ(alone.code, 2);
+  EXPECT_THAT(alone.err, HasSubstr("has no query of two documents"));
+  EXPECT_FALSE(fs::exists(at_ / "new"));
 }
 
 }  // namespace

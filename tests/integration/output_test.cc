@@ -69,6 +69,67 @@ TEST_F(OutputTest, AnInputIsNotWrittenOver) {
   EXPECT_EQ(slurp(at_ / "data.txt"), data);
 }
 
+// Of an experiment: what its config names, and what stands beside the data.
+TEST_F(OutputTest, TheDataOfAnExperimentIsNotWrittenOver) {
+  for (int file = 1; file <= 5; ++file)
+    at_.good("synth --preset quickstart --queries 15 --seed " + std::to_string(file) + " --out S" +
+             std::to_string(file) + ".txt");
+  const auto lines = [&](const std::string& file, const std::string& line) {
+    std::string text;
+    for (const char c : slurp(at_ / file))
+      if (c == '\n') text += line;
+    return text;
+  };
+  at_.write("S1.txt.weight", lines("S1.txt", "1\n"));
+  for (int file = 1; file <= 3; ++file)
+    at_.write("F" + std::to_string(file), lines("S" + std::to_string(file) + ".txt", "0.5\n"));
+  at_.write("names.txt", "1: first\n");
+  at_.write("files.yaml",
+            "name: files\ndata:\n  folds: [{train: S1.txt, valid: S2.txt, test: S3.txt}]\n"
+            "  feature_names: names.txt\n  standardize: replace\n  source: {files: [S4.txt]}\n"
+            "learners:\n  - {type: svm, C: [0.1]}\n"
+            "  - {type: scores, name: first, files: {train: F1, valid: F2, test: F3}}\n");
+  at_.good("run files.yaml --quiet");
+  fs::create_hard_link(at_ / "S2.txt", at_ / "again.txt");
+  for (const char* out : {"files.yaml", "S1.txt", "S1.txt.weight", "S2.txt", "./S3.txt", "S4.txt", "F1", "F3",
+                          "names.txt", "again.txt"}) {
+    const std::string before = slurp(at_ / out);
+    for (const std::string command :
+         {"export files.yaml --fold 1", "report files.yaml", "report files.yaml --json", "fit files.yaml"}) {
+      const Result result = at_.run(command + " --out " + out);
+      EXPECT_EQ(result.code, 2) << command << ' ' << out;
+      EXPECT_THAT(result.err, HasSubstr("would be written over the input")) << command << ' ' << out;
+    }
+    EXPECT_EQ(slurp(at_ / out), before);
+  }
+  const Result without = at_.run("fit --data-train S5.txt --out S5.txt");
+  EXPECT_EQ(without.code, 2);
+  EXPECT_THAT(without.err, HasSubstr("S5.txt would be written over the input"));
+  at_.good("export files.yaml --fold 1 --out other.txt");
+}
+
+// Bundles and models are no text to print, and standard input and output are no files of that name.
+TEST_F(OutputTest, ADashIsNoFile) {
+  for (const std::string command :
+       {"fit tiny.yaml --out -", "distill runs/tiny/bundle-fold1.tmx --data data.txt --out -",
+        "train --data data.txt --learner svm --model -"}) {
+    const Result result = at_.run(command);
+    EXPECT_EQ(result.code, 2) << command;
+    EXPECT_THAT(result.err, HasSubstr("is '-', and a ")) << command;
+    EXPECT_FALSE(fs::exists(at_ / "-")) << command;
+  }
+  at_.write("-", "");
+  EXPECT_EQ(at_.run(predict_ + "--data - --out - < data.txt").out, slurp(at_ / "scores.txt"));
+}
+
+TEST_F(OutputTest, PredictOffersWhatItWrites) {
+  for (const char* format : {"csv", "qrels"}) {
+    const Result result = at_.run(predict_ + "--data data.txt --format " + format);
+    EXPECT_EQ(result.code, 2);
+    EXPECT_THAT(result.err, HasSubstr("expected one of: yahoo, trec, scores, ranklib, tsv"));
+  }
+}
+
 TEST_F(OutputTest, AFailureLeavesNoNewFolder) {
   EXPECT_EQ(at_.run("export tiny.yaml --runs new --fold 1 --out deep/er/x").code, 2);
   EXPECT_EQ(at_.run("report tiny.yaml --runs new --out deep/er/x").code, 2);

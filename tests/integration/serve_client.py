@@ -109,9 +109,28 @@ refused(404, "/rank", "{}", "several bundles")
 refused(413, "/rank/a", "0 qid:1 1:1\n" * 1001, "more than 1000 documents", "text/plain")
 refused(413, "/rank/a", json.dumps({"documents": [{"features": {}}] * 1001}), "more than 1000 documents")
 refused(413, "/rank/a", " " * 3000000, "2000000 bytes")
-for method, path in (("GET", "/nothing"), ("PUT", "/rank/a"), ("GET", "/rank/a")):
+for kind in ("application/jsonx", "text/plainer", ""):
+    refused(415, "/rank/a", "{}", "Content-Type", kind)
+for kind, body in (("Application/JSON;charset=UTF-8", json.dumps(dense)), ("TEXT/plain", open(data).read())):
+    status, reply = post("/rank/a", body, kind)
+    check(status == 200, kind, status, reply)
+one_query = dense["queries"][0]
+for parts in (("queries", "qid"), ("qid", "queries"), ("queries", "documents"), ("documents", "queries")):
+    body = json.dumps({part: [one_query] if part == "queries" else one_query[part] for part in parts})
+    refused(400, "/rank/a", body, 'has "queries" beside')
+for method, path in (("GET", "/nothing"), ("POST", "/nothing"), ("PUT", "/rank/a/b"), ("GET", "/rank/")):
     status, text = call(method, path)
     check(status == 404 and json.loads(text)["error"], method, path, status, text)
+for method, path, allowed in (("PUT", "/rank/a", "POST"), ("GET", "/rank/a", "POST"), ("DELETE", "/rank", "POST"),
+                              ("OPTIONS", "/rank", "POST"), ("POST", "/health", "GET, HEAD"), ("PUT", "/metrics", "GET, HEAD")):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    connection.request(method, path)
+    response = connection.getresponse()
+    text = response.read().decode()
+    check(response.status == 405 and response.getheader("Allow") == allowed and "expected " + allowed in json.loads(text)["error"],
+          method, path, response.status, response.getheader("Allow"), text)
+    connection.close()
+check(call("HEAD", "/health") == (200, ""), "HEAD")
 check(call("GET", "/" + "x" * 10000)[0] == 414, "a long address")
 chunks = (b" " * 100000 for _ in range(30))  # no length is told
 connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)

@@ -40,7 +40,7 @@ class ServeTest : public testing::Test {
     return "";
   }
   int shell(const std::string& command) const {
-    return std::system(("cd '" + at_.path().string() + "' && " + command).c_str());
+    return std::system(("cd '" + at_.path().string() + "' && { " + command + "\n}").c_str());
   }
 
   Workspace at_;
@@ -62,6 +62,92 @@ TEST_F(ServeTest, AnswersAClientAndEndsWell) {
   EXPECT_THAT(result.out, HasSubstr("serving a, b on http://127.0.0.1:"));
   EXPECT_THAT(result.err, AllOf(HasSubstr("b.tmx was loaded again"), HasSubstr("the bundle before it stays"),
                                 HasSubstr("stopped")));
+}
+
+// Clients that keep their connections and ask again and again, that keep them and are silent, and that send a
+// request so slowly that it never ends.
+constexpr const char* kHolders = R"(
+import http.client, socket, sys, threading, time
+port, busy, silent, slow = map(int, sys.argv[1:5])
+def connect():
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    connection.request("GET", "/health")
+    assert connection.getresponse().read()
+    return connection
+def ask(connection):
+    while True:
+        connection.request("GET", "/health")
+        connection.getresponse().read()
+        time.sleep(0.05)
+for connection in [connect() for _ in range(busy)]:
+    threading.Thread(target=ask, args=[connection], daemon=True).start()
+held = [connect() for _ in range(silent)]
+trickle = [socket.create_connection(("127.0.0.1", port)) for _ in range(slow)]
+for one in trickle:
+    one.sendall(b"POST /rank/a HTTP/1.1\r\nContent-Type: text/plain\r\nContent-Length: 100000\r\n\r\n")
+print("held", flush=True)
+while trickle:
+    for one in trickle:
+        try:
+            one.sendall(b" ")
+        except OSError:
+            sys.exit(0)
+    time.sleep(0.1)
+time.sleep(100)
+)";
+
+const std::string kUntilHeld =
+    "for i in $(seq 300); do grep -q held held.txt && break; sleep 0.1; done; grep -q held held.txt";
+
+TEST_F(ServeTest, HealthIsToldAlthoughAllPlacesAreHeld) {
+  at_.write("hold.py", kHolders);
+  Process server = at_.start("serve --bundle a.tmx --listen 127.0.0.1:0 --connections 3");
+  const std::string at = port();
+  ASSERT_NE(at, "");
+  EXPECT_EQ(shell("python3 hold.py " + at + " 3 0 0 > held.txt 2> lost.txt & hold=$!; " + kUntilHeld +
+                  " && curl -s -m 30 http://127.0.0.1:" + at +
+                  "/health > health.txt; code=$?; kill $hold; exit $code"),
+            0)
+      << slurp(at_ / "lost.txt");
+  EXPECT_THAT(slurp(at_ / "health.txt"), HasSubstr("\"status\":\"ok\""));
+  server.kill(SIGTERM);
+  EXPECT_EQ(server.wait().code, 0);
+}
+
+TEST_F(ServeTest, EndsAlthoughClientsAreSlow) {
+  at_.write("hold.py", kHolders);
+  Process server = at_.start("serve --bundle a.tmx --listen 127.0.0.1:0");
+  const std::string at = port();
+  ASSERT_NE(at, "");
+  ASSERT_EQ(shell("(timeout 100 python3 hold.py " + at + " 0 2 3 > held.txt 2>&1; echo $? >> held.txt) & " +
+                  kUntilHeld),
+            0);
+  server.kill(SIGTERM);
+  const Result result = server.wait();
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("stopped"));
+  // It was the server that ended first: its clients saw it go.
+  for (int wait = 0; wait < 100 && slurp(at_ / "held.txt") == "held\n"; ++wait)
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_EQ(slurp(at_ / "held.txt"), "held\n0\n");
+}
+
+TEST_F(ServeTest, AnAddressIsForOneServer) {
+  Process server = at_.start("serve --bundle a.tmx --listen 127.0.0.1:0");
+  const std::string at = port();
+  ASSERT_NE(at, "");
+  const Result second = at_.run("serve --quiet --bundle b.tmx --listen 127.0.0.1:" + at);
+  EXPECT_EQ(second.code, 2);
+  EXPECT_THAT(second.err, HasSubstr("cannot listen on 127.0.0.1:" + at));
+  server.kill(SIGTERM);
+  EXPECT_EQ(server.wait().code, 0);
+  // After its end the address is free at once.
+  Process third = at_.start("serve --bundle b.tmx --listen 127.0.0.1:" + at);
+  EXPECT_EQ(shell("for i in $(seq 300); do curl -s -m 5 http://127.0.0.1:" + at +
+                  "/health > health.txt && exit 0; sleep 0.1; done; exit 1"),
+            0);
+  third.kill(SIGTERM);
+  EXPECT_EQ(third.wait().code, 0);
 }
 
 TEST_F(ServeTest, WrongStartsAreRefused) {
@@ -99,6 +185,27 @@ TEST_F(ServeTest, PredictReadsQueryByQuery) {
   EXPECT_THAT(result.err, HasSubstr("not adjacent"));
   at_.write("long.txt", "0 qid:1 1:1 25:1\n0 qid:1 1:2 26:1\n");
   EXPECT_EQ(at_.run(predict + "--data long.txt").code, 2);
+}
+
+// Memory is that of some megabytes of text, whatever the length of the data.
+TEST_F(ServeTest, PredictOfLongDataTakesNoMoreMemory) {
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+  GTEST_SKIP() << "a sanitizer keeps memory that is given back";
+#endif
+#endif
+  at_.good("synth --preset quickstart --queries 5000 --seed 8 --out one.txt");
+  ASSERT_EQ(shell("for k in 1 2 3 4; do sed \"s/qid:/qid:$k/\" one.txt; done > four.txt"), 0);
+  const auto peak = [&](const std::string& file) {
+    const Result result = at_.run("predict --bundle a.tmx --threads 1 --out long.scores --data " + file);
+    EXPECT_EQ(result.code, 0) << result.err;
+    return result.peak_bytes;
+  };
+  const int64_t more = static_cast<int64_t>(fs::file_size(at_ / "four.txt") - fs::file_size(at_ / "one.txt"));
+  ASSERT_GT(more, 40 << 20);
+  const int64_t one = peak("one.txt");
+  EXPECT_GT(one, 1 << 20);
+  EXPECT_LT(peak("four.txt"), one + more / 4);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -36,6 +37,7 @@ struct Result {
   int code = 0;  // 128 + signal where one ended it
   std::string out;
   std::string err;
+  int64_t peak_bytes = 0;  // of resident memory
 };
 
 inline std::string slurp(const fs::path& file) {
@@ -61,10 +63,12 @@ class Process {
   void kill(int signal) const { ::kill(pid_, signal); }
   Result wait() {
     int status = 0;
-    ::waitpid(pid_, &status, 0);
+    struct rusage usage {};
+    ::wait4(pid_, &status, 0, &usage);
     pid_ = -1;
     const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    return {code, slurp(folder_ / ("out." + tag_)), slurp(folder_ / ("err." + tag_))};
+    return {code, slurp(folder_ / ("out." + tag_)), slurp(folder_ / ("err." + tag_)),
+            int64_t{1024} * usage.ru_maxrss};
   }
 
  private:

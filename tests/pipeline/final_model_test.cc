@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <numeric>
 #include <set>
 
 #include "pipeline/stages/data_checks.h"
+#include "tests/learners/train_by_name.h"
 #include "tests/support.h"
 #include "tunemix/data/letor_reader.h"
 #include "tunemix/data/synthetic.h"
@@ -34,6 +36,120 @@ TEST(FinalModelChoice, IsTheBestMeanOverFolds) {
   const MixRow tied = row_of({{50, 10, 0.5}, {0, 20, 0.5}, {0, 10, 0.5}});
   EXPECT_EQ(best_of_folds({&tied}).c, 0);
   EXPECT_EQ(best_of_folds({&tied}).checkpoint, 10);
+}
+
+// Two folds of two learners, the first with two bags; by hand.
+class Averages : public testing::Test {
+ protected:
+  Averages() {
+    plan_.config = parse_config(
+        "name: n\ndata: {synthetic: {preset: quickstart, folds: 2}}\n"
+        "learners:\n  - {type: lambdamart, iterations: 20, checkpoints: [10], bags: 2}\n"
+        "  - {type: linear_regression}\n",
+        "test", {});
+    plan_.fold_keys.resize(2);
+    plan_.mix_keys.resize(2);
+    for (size_t fold = 0; fold < 2; ++fold)
+      for (const auto& [learner, bag] : {std::pair{0, 0}, std::pair{0, 1}, std::pair{1, 0}}) {
+        TrainJob job;
+        job.fold = fold;
+        job.learner = static_cast<size_t>(learner);
+        job.bag = bag;
+        plan_.jobs.push_back(job);
+      }
+  }
+  static Calibrator calibrator(const std::string& spec) {
+    ScoreMatrix scores(4, 1, {}, "m");
+    for (size_t i = 0; i < 4; ++i) scores.row(i)[0] = static_cast<float>(i);
+    const std::vector<int32_t> labels = {0, 1, 0, 1};
+    const QueryIndex queries({0, 2, 4}, {"a", "b"});
+    const std::vector<double> grades = {0, 1};
+    return Calibrator::fit(CalibrationSpec::parse(spec), {scores, labels, queries, grades}, {}, 1,
+                           Context(1));
+  }
+  // A mixture of members (job, point, calibration) with weights.
+  struct Part {
+    uint32_t job;
+    size_t point;
+    std::string calibration;
+    double weight;
+  };
+  void add_fold(const std::vector<Part>& parts) {
+    std::vector<std::vector<CalibratedModel>> tables(3);
+    MixRow row;
+    std::vector<Member> members;
+    std::vector<double> weights;
+    for (const Part& part : parts) {
+      const TrainJob& job = *plan_.jobs_of(rows_.size())[part.job];
+      const Point at = plan_.learner(job).points()[part.point];
+      row.sources.push_back({part.job, static_cast<uint32_t>(tables[part.job].size())});
+      tables[part.job].push_back({part.point, at, calibrator(part.calibration)});
+      members.push_back(member_of(plan_.learner(job), job.bag, at, CalibrationSpec::parse(part.calibration)));
+      weights.push_back(part.weight);
+    }
+    row.mixture = Mixture(members, weights, Normalize::kNone, 30, 20);
+    rows_.push_back(std::move(row));
+    members_.push_back(std::move(tables));
+  }
+
+  Plan plan_;
+  std::vector<MixRow> rows_;
+  std::vector<std::vector<std::vector<CalibratedModel>>> members_;
+};
+
+TEST_F(Averages, WeightsAreMeansOverFoldsOfWhatBagsHaveTogether) {
+  // In the order of mixtures: by family, checkpoint, model and bag.
+  add_fold({{0, 0, "rbc.linear.raw", 0.25}, {1, 0, "rbc.linear.raw", 0.25}, {2, 0, "rbc.linear.raw", 0.5}});
+  add_fold({{0, 0, "rbc.linear.raw", 0.125}, {0, 1, "rbc.linear.raw", 0.375}, {2, 0, "rbc.linear.raw", 0.5}});
+  const FinalChoice choice = average_mixtures(plan_, {30, 20, 0.8}, rows_, members_);
+  EXPECT_EQ(choice.c, 30);
+  EXPECT_EQ(choice.checkpoint, 20);
+  ASSERT_EQ(choice.members.size(), 3U);
+  const auto expect_member = [&](size_t m, uint32_t learner, uint32_t point, double weight) {
+    EXPECT_EQ(choice.members[m].learner, learner);
+    EXPECT_EQ(choice.members[m].point, point);
+    EXPECT_EQ(choice.members[m].calibration, "rbc.linear.raw");
+    EXPECT_DOUBLE_EQ(choice.members[m].weight, weight);
+  };
+  expect_member(0, 0, 0, (0.5 + 0.125) / 2);
+  expect_member(1, 0, 1, 0.375 / 2);
+  expect_member(2, 1, 0, 0.5);
+  const FinalChoice loaded = load_choice(save_choice(choice), plan_);
+  EXPECT_EQ(loaded.members.size(), 3U);
+  EXPECT_EQ(loaded.members[1].weight, choice.members[1].weight);
+
+  // Every bag of the final model gets an equal part of a member's weight.
+  const std::vector<FinalJob> jobs = final_jobs(plan_, choice);
+  ASSERT_EQ(jobs.size(), 3U);
+  EXPECT_EQ(jobs[0].wanted.size(), 2U);
+  const Context context(1);
+  const Dataset data = make_synthetic({.queries = 20, .features = 4, .labels = 2, .mean_length = 6}, context);
+  std::vector<FinalPart> parts;
+  for (const FinalJob& job : jobs) {
+    const LearnerSpec& spec = plan_.learner(job);
+    FinalPart& part = parts.emplace_back();
+    part.learned = test::train_by_name(
+        data, spec.learner->type, spec.settings,
+        job.learner == 0 ? std::vector<int64_t>{10, 20} : std::vector<int64_t>{}, context);
+    for (size_t w = 0; w < job.wanted.size(); ++w) part.calibrators.push_back({calibrator("rbc.linear.raw")});
+  }
+  plan_.config.mix.normalize = Normalize::kNone;
+  BundleInfo info;
+  info.features = 4;
+  info.labels = 2;
+  const Bundle bundle = make_final_bundle(info, plan_, choice, jobs, std::move(parts));
+  ASSERT_EQ(bundle.members().size(), 5U);
+  EXPECT_EQ(bundle.models().size(), 3U);
+  std::map<std::pair<uint32_t, uint32_t>, double> weights;
+  for (size_t m = 0; m < 5; ++m)
+    weights[{bundle.members()[m].model, bundle.members()[m].point}] += bundle.mixture().weights()[m];
+  for (const uint32_t bag : {0U, 1U}) {
+    EXPECT_DOUBLE_EQ((weights[{bag, 0}]), (0.5 + 0.125) / 4);
+    EXPECT_DOUBLE_EQ((weights[{bag, 1}]), 0.375 / 4);
+  }
+  EXPECT_DOUBLE_EQ((weights[{2, 0}]), 0.5);
+  EXPECT_TRUE(std::is_sorted(bundle.mixture().members().begin(), bundle.mixture().members().end()));
+  EXPECT_EQ(bundle.predict(data, context).size(), data.documents());
 }
 
 TEST(FinalModelData, BagsHoldOutOneAfterTheOther) {

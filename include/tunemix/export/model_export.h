@@ -34,7 +34,8 @@ struct ExportedModel {
 };
 
 // Of one column. Every value of a feature goes to the side of a cut that it has here; leaves and weights are
-// rounded to single precision, as these programs hold them.
+// rounded to single precision, as these programs hold them (RankLib holds weights in double precision).
+// Throws InputError where the program would refuse the model.
 ExportedModel export_model(ModelFormat format, const PlainModel& model, const ModelExport& options);
 
 // The largest float that, written as a threshold for Solr, sends x >= threshold to the right: Solr adds 1e-6

@@ -13,7 +13,7 @@ struct PlainTree {
     uint32_t feature = 0;
     float threshold = 0;
     int32_t below = -1;  // the node for x < threshold; -1: this is a leaf
-    int32_t above = -1;  // the node for x >= threshold
+    int32_t above = -1;  // the node for x >= threshold: the one after `below`, as XGBoost takes it to be
     uint32_t leaf = 0;   // its number, if it is one
 
     bool is_leaf() const { return below < 0; }
