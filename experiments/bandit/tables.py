@@ -7,6 +7,7 @@ import sys
 from collections import defaultdict
 
 SETS = ["useful", "sparse300", "MSLR-sample", "MQ2008", "OHSUMED", "mslr10k"]
+LONG = ["useful", "sparse300"]  # with ten times as many rounds too
 BASES = ["stump", "tree", "product", "real"]
 RULES = ["none", "random", "exp3a", "value", "exp3g", "exp3", "exp3p", "ucb1", "ucbv"]
 ARMS = ["1", "4", "16"]
@@ -62,6 +63,19 @@ def time_to_full(curves, key):
     return "-" if needed is None else f"{needed / seconds_to(full, best(full) - 0.005):.2f}"
 
 
+def in_a_fifth(curves, key, long):
+    """Best NDCG in a fifth of the full search's seconds, minus the best of the full search; with its standard error over the seeds."""
+    full = curves[("none", "")]
+    limit = mean(full[max(full)], "cpu_seconds") / 5
+    rounds = max((r for r in long[key] if mean(long[key][r], "cpu_seconds") <= limit),
+                 key=lambda r: mean(long[key][r], "ndcg10"), default=None)
+    if rounds is None:
+        return "-"
+    values = [row["ndcg10"] for row in long[key][rounds]]
+    error = (statistics.variance(values) / len(values)) ** 0.5
+    return f"{statistics.fmean(values) - best(full):+.3f} ({error:.3f})".replace("0.", ".")
+
+
 def against_random(curves, key):
     """Mean NDCG from 50 rounds on, minus that of random; with the standard error over the seeds."""
 
@@ -74,18 +88,19 @@ def against_random(curves, key):
     return f"{statistics.fmean(ours) - statistics.fmean(theirs):+.3f} ({error:.3f})".replace("0.", ".")
 
 
-def table(curves, base, value, rules):
-    print("| rule | " + " | ".join(SETS) + " |")
-    print("|---" * (len(SETS) + 1) + "|")
+def table(curves, base, value, rules, sets=SETS):
+    print("| rule | " + " | ".join(sets) + " |")
+    print("|---" * (len(sets) + 1) + "|")
     for rule in rules:
         keys = [("none", "")] if rule == "none" else [(rule, arms) for arms in ARMS]
-        cells = [" / ".join(value(curves[name, base], key) for key in keys) for name in SETS]
+        cells = [" / ".join(value(curves[name, base], key) for key in keys) for name in sets]
         print(f"| {rule} | " + " | ".join(cells) + " |")
 
 
 def main():
     folder = pathlib.Path(sys.argv[1])
     curves = {(name, base): read(folder / f"{name}-{base}.csv") for name in SETS for base in BASES}
+    long = {(name, base): read(folder / f"{name}-{base}-long.csv") for name in LONG for base in BASES}
     with open(pathlib.Path(__file__).parent / "curves.csv", "w", newline="") as file:
         out = csv.writer(file, lineterminator="\n")
         out.writerow(["data", "base", "bandit", "arms", "rounds", "seeds"] + COLUMNS)
@@ -104,6 +119,10 @@ def main():
         table(curves, base, against_random, [rule for rule in ("exp3a", "value") if rule in rules])
         print(f"\n{base}: share of the full search's seconds to its best NDCG@10 less .005 (-: not reached)\n")
         table(curves, base, time_to_full, [rule for rule in ("random", "exp3a", "value") if rule in rules])
+        print(f"\n{base}: best NDCG@10 in a fifth of the full search's seconds, minus its best (standard error over seeds)\n")
+        long_rules = ["random", "exp3a", "value"]
+        pairs = {(name, base): (curves[name, base], long[name, base]) for name in LONG}
+        table(pairs, base, lambda pair, key: in_a_fifth(pair[0], key, pair[1]), long_rules, LONG)
         print(f"\n{base}: largest probability of an arm seen\n")
         table(curves, base, largest, [rule for rule in rules if rule != "random"])
 

@@ -176,8 +176,9 @@ void add_distill_command(CLI::App& app, Program& program) {
   command->add_option("--shrinkage", o.shrinkage, "Learning rate")
       ->check(CLI::Range(1e-6, 1.0))
       ->capture_default_str();
-  command->add_option("--min-documents", o.min_documents, "Fewest documents of a leaf")
-      ->check(CLI::Range(1, 1000000000))
+  command->add_option("--min-documents", o.min_documents,
+                      "Fewest documents of a leaf; 0: a 500th of all, but from 20 to 200")
+      ->check(CLI::Range(0, 1000000000))
       ->capture_default_str();
   command->add_option("--member-scores", options->member_scores,
                       "NAME=FILE: scores of the data by a ranker that the bundle mixes");

@@ -28,13 +28,13 @@ constexpr const char* kMedium = R"(data: {standardize: append, calibration: {fra
 learners:
   - {type: adaboost_mh, votes: real, leaves: [16, 64], iterations: 500, checkpoints: [100, 200], shrinkage: 0.05, bandit: value, bags: 2}
   - {type: adaboost_mh, leaves: 32, iterations: 500, checkpoints: [100, 200], shrinkage: 0.1, bandit: value, bags: 2}
-  - {type: lambdamart, leaves: [32, 64], iterations: 500, checkpoints: [100, 200], shrinkage: 0.05, patience: 50, bags: 2}
+  - {type: lambdamart, leaves: [32, 64], iterations: 500, checkpoints: [100, 200], shrinkage: 0.05, min_documents: 200, feature_fraction: 0.5, patience: 50, bags: 2}
 )";
 
 // Few and large members. Simple calibrations, which a twentieth of the queries is enough for.
 constexpr const char* kLarge = R"(data: {calibration: {fraction: 0.05}}
 learners:
-  - {type: lambdamart, leaves: 64, iterations: 1000, checkpoints: [200, 400, 600], shrinkage: 0.05, patience: 50, bags: 3}
+  - {type: lambdamart, leaves: 64, iterations: 1000, checkpoints: [200, 400, 600], shrinkage: 0.05, min_documents: 500, feature_fraction: 0.5, patience: 50, bags: 4}
   - {type: adaboost_mh, votes: real, leaves: 64, iterations: 800, checkpoints: [200, 400], shrinkage: 0.1, bags: 2}
   - {type: adaboost_mh, leaves: 64, iterations: 500, checkpoints: [200], shrinkage: 0.1, bandit: value}
   - {type: svm}
