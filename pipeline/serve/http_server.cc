@@ -1,7 +1,6 @@
 #include "pipeline/serve/http_server.h"
 
 #include <httplib.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
