@@ -108,22 +108,29 @@ constexpr auto kIdleInCrowd = std::chrono::seconds(1);  // the same, where other
 constexpr auto kPatience = std::chrono::seconds(120);   // for a client's bytes of one request, all in all
 constexpr auto kGrace = std::chrono::seconds(5);        // for requests under way when the server ends
 
-// The workers, and how many connections wait for one.
+// How many connections have a worker, and how many are still without one.
+struct Crowd {
+  std::atomic<size_t> served{0};
+  std::atomic<size_t> waiting{0};
+};
+
 class Workers : public httplib::TaskQueue {
  public:
-  Workers(size_t count, std::atomic<size_t>& waiting) : pool_(count), waiting_(waiting) {}
+  Workers(size_t count, Crowd& crowd) : pool_(count), crowd_(crowd) {}
   void enqueue(std::function<void()> task) override {
-    ++waiting_;
+    ++crowd_.waiting;
     pool_.enqueue([this, task = std::move(task)] {
-      --waiting_;
+      ++crowd_.served;
+      --crowd_.waiting;
       task();
+      --crowd_.served;
     });
   }
   void shutdown() override { pool_.shutdown(); }
 
  private:
   httplib::ThreadPool pool_;
-  std::atomic<size_t>& waiting_;
+  Crowd& crowd_;
 };
 
 // The bytes of a connection. Nothing waits for a client longer than the limits above.
@@ -193,8 +200,8 @@ class Connection : public httplib::Stream {
 // gives them all of their time. A client that goes on asking is told with its next answer.
 class RankingServer : public httplib::Server {
  public:
-  explicit RankingServer(size_t connections) {
-    new_task_queue = [this, connections] { return new Workers(connections, waiting_); };
+  explicit RankingServer(size_t connections) : places_(connections) {
+    new_task_queue = [this, connections] { return new Workers(connections, crowd_); };
     // Only of an address that nobody listens on: the library would share it with another server.
     set_socket_options([](socket_t socket) {
       const int yes = 1;
@@ -212,7 +219,7 @@ class RankingServer : public httplib::Server {
     Connection connection(socket, end_);
     while (has_request(connection)) {
       connection.begin_request();
-      const bool last = ending_ || waiting_ > 0;  // the answer says so
+      const bool last = ending_ || crowded();  // the answer says so
       bool closed = false;
       if (!process_request(connection, last, closed, nullptr)) return false;
       if (closed || last) break;
@@ -224,12 +231,16 @@ class RankingServer : public httplib::Server {
     while (!ending_) {
       if (connection.has_bytes(std::chrono::milliseconds(20))) return true;
       const auto idle = Clock::now() - begin;
-      if (idle > (waiting_ > 0 ? kIdleInCrowd : kIdle)) return false;
+      if (idle > (crowded() ? kIdleInCrowd : kIdle)) return false;
     }
     return false;
   }
 
-  std::atomic<size_t> waiting_ = 0;
+  // Whether connections wait although all places are taken; one that was just opened has a place at once.
+  bool crowded() const { return crowd_.waiting > 0 && crowd_.served >= places_; }
+
+  size_t places_;
+  Crowd crowd_;
   std::atomic<bool> ending_ = false;
   std::atomic<Clock::rep> end_ = std::numeric_limits<Clock::rep>::max();
 };

@@ -203,6 +203,29 @@ os.remove(bundle_b)
 time.sleep(0.4)
 check(scores_of_b() == wanted, "the bundle went with its file")
 
+# A connection is kept while others come and go, as long as there are places.
+stop.clear()
+
+
+def come_and_go():
+    while not stop:
+        socket.create_connection(("127.0.0.1", port), timeout=60).close()
+
+
+threads = [threading.Thread(target=come_and_go, daemon=True) for _ in range(2)]
+for thread in threads:
+    thread.start()
+kept = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+for _ in range(3000):
+    kept.request("GET", "/health")
+    response = kept.getresponse()
+    response.read()
+    check(not response.will_close, "a connection was closed although there were places")
+stop.append(1)
+for thread in threads:
+    thread.join()
+kept.close()
+
 text = call("GET", "/metrics")[1]
 for line in text.splitlines():
     check(line.startswith("# ") or len(line.rsplit(" ", 1)) == 2 and float(line.rsplit(" ", 1)[1]) >= 0, line)
