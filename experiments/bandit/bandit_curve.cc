@@ -42,53 +42,47 @@ struct Problem {
   Dataset valid;
 };
 
-Problem read_problem(const std::filesystem::path& train, const std::filesystem::path& valid,
-                     const Context& context) {
-  LetorOptions reading;
-  Dataset first = read_letor(train, reading, context);
-  reading.num_features = first.features();
-  return {std::move(first), read_letor(valid, reading, context)};
-}
-
-// Seeds 1 and 2; the validation part is half as large.
-Problem make_problem(SyntheticOptions options, const Context& context) {
+// The seed's own data; the validation part is half as large.
+Problem make_problem(SyntheticOptions options, uint64_t seed, const Context& context) {
+  options.seed = 2 * seed - 1;
   Dataset train = make_synthetic(options, context);
   options.queries /= 2;
-  options.seed = 2;
+  options.seed = 2 * seed;
   return {std::move(train), make_synthetic(options, context)};
 }
 
 // useful: 1000 features of which 30 matter; mslr10k, mslr10k-large: 300 or 2000 queries of the preset; a
-// directory with S1..S5 (fold 1), with train.txt and vali.txt, or with train.txt and test.txt, where every
-// fourth query validates.
-Problem load(const std::string& name, const Context& context) {
+// directory with S1..S5, whose fold `seed` is taken, or with train.txt and perhaps vali.txt, where every
+// fifth query validates, for each seed from 1 to 5 others.
+Problem load(const std::string& name, uint64_t seed, const Context& context) {
   SyntheticOptions synthetic = synthetic_preset("mslr10k");
   synthetic.queries = 300;
-  if (name == "mslr10k") return make_problem(synthetic, context);
+  if (name == "mslr10k") return make_problem(synthetic, seed, context);
   if (name == "mslr10k-large") {
     synthetic.queries = 2000;
-    return make_problem(synthetic, context);
+    return make_problem(synthetic, seed, context);
   }
   if (name == "useful") {
     synthetic.queries = 150;
     synthetic.features = 1000;
     synthetic.useful = 30;
-    return make_problem(synthetic, context);
+    return make_problem(synthetic, seed, context);
   }
   const std::filesystem::path root = name;
+  LetorOptions reading;
   if (std::filesystem::exists(root / "S1.txt")) {
-    const std::vector<std::filesystem::path> parts = {root / "S1.txt", root / "S2.txt", root / "S3.txt"};
-    LetorOptions reading;
+    const auto part = [&](uint64_t k) { return root / fmt::format("S{}.txt", (seed - 1 + k) % 5 + 1); };
+    const std::vector<std::filesystem::path> parts = {part(0), part(1), part(2)};
     Dataset train = read_letor(parts, reading, context);
     reading.num_features = train.features();
-    return {std::move(train), read_letor(root / "S4.txt", reading, context)};
+    return {std::move(train), read_letor(part(3), reading, context)};
   }
-  if (std::filesystem::exists(root / "vali.txt"))
-    return read_problem(root / "train.txt", root / "vali.txt", context);
-  const Dataset all = read_letor(root / "train.txt", {}, context);
+  std::vector<std::filesystem::path> files = {root / "train.txt"};
+  if (std::filesystem::exists(root / "vali.txt")) files.push_back(root / "vali.txt");
+  const Dataset all = read_letor(files, reading, context);
   std::vector<size_t> train;
   std::vector<size_t> valid;
-  for (size_t q = 0; q < all.queries().size(); ++q) (q % 4 == 3 ? valid : train).push_back(q);
+  for (size_t q = 0; q < all.queries().size(); ++q) (q % 5 == seed % 5 ? valid : train).push_back(q);
   return {all.select_queries(train), all.select_queries(valid)};
 }
 
@@ -134,11 +128,10 @@ int main(int argc, char** argv) {
   using namespace tunemix;
   if (argc < 4) {
     std::cerr << "usage: bandit_curve useful|mslr10k|mslr10k-large|DIRECTORY ROUNDS SEEDS [KEY=VALUE ...]\n"
-                 "a VALUE may be a list a,b,c; all combinations are run, the full search once\n";
+                 "a VALUE may be a list a,b,c; all combinations are run; each seed has data of its own\n";
     return 2;
   }
   const std::string name = argv[1];
-  const Problem problem = load(name, Context(2));
   const int rounds = std::stoi(argv[2]);
   const uint64_t seeds = std::stoull(argv[3]);
   std::vector<std::map<std::string, std::string>> all = {{{"shrinkage", "0.1"}}};
@@ -157,13 +150,14 @@ int main(int argc, char** argv) {
     all = std::move(more);
   }
   std::cout << "data,settings,seed,rounds,cpu_seconds,bound,ndcg10,largest_p\n";
-  for (const auto& settings : all) {
-    std::string label = std::filesystem::path(name).filename().string() + ",";
-    for (const auto& [key, value] : settings) label += key + "=" + value + " ";
-    label.pop_back();
-    const auto bandit = settings.find("bandit");
-    const bool full = bandit == settings.end() || bandit->second == "none";
-    for (uint64_t seed = 1; seed <= (full ? 1 : seeds); ++seed) run(problem, settings, rounds, seed, label);
+  for (uint64_t seed = 1; seed <= seeds; ++seed) {
+    const Problem problem = load(name, seed, Context(2));
+    for (const auto& settings : all) {
+      std::string label = std::filesystem::path(name).filename().string() + ",";
+      for (const auto& [key, value] : settings) label += key + "=" + value + " ";
+      label.pop_back();
+      run(problem, settings, rounds, seed, label);
+    }
   }
   return 0;
 }

@@ -1,33 +1,43 @@
 #!/bin/sh
 # Writes FOLDER/*.csv: run.sh PROGRAM DATA FOLDER, with PROGRAM bandit_curve and DATA the folder of the real
-# sets. PREFIX, if set, is put before each command.
+# sets; JOBS at a time (1 unless set).
 set -eu
 program=$1
 data=$2
 out=$3
 mkdir -p "$out"
-all=random,exp3a,value,exp3g,exp3,exp3p,ucb1,ucbv
-for set in useful mslr10k "$data"/sparse300 "$data"/MSLR-sample "$data"/MQ2008 "$data"/OHSUMED; do
-  name=$(basename "$set")
-  for base in stump tree product; do
-    rounds=200
-    if [ $base = stump ]; then rounds=1000; fi
-    ${PREFIX:-} "$program" "$set" $rounds 5 base=$base bandit=none > "$out/$name-$base.csv"
-    ${PREFIX:-} "$program" "$set" $rounds 5 base=$base bandit=$all arms_per_pull=1,4,16 | tail -n +2 >> "$out/$name-$base.csv"
+
+# job FILE SET ROUNDS SEEDS SETTINGS... prints one command.
+job() {
+  file=$1
+  shift
+  echo "$program $* > $out/$file.csv"
+}
+
+# The settings and the rounds of a base learner. Only with real votes does the growth of trees by energy make the
+# bound as small as it can.
+settings() { if [ "$1" = real ]; then echo "base=tree votes=real"; else echo "base=$1"; fi; }
+rounds() { if [ "$1" = stump ]; then echo 1000; else echo 200; fi; }
+
+jobs() {
+  for set in useful mslr10k "$data"/sparse300 "$data"/MSLR-sample "$data"/MQ2008 "$data"/OHSUMED; do
+    name=$(basename "$set")
+    for base in stump tree product real; do
+      rules=random,exp3a,value,exp3g,exp3,exp3p,ucb1,ucbv
+      if [ $base = real ]; then rules=random,exp3a,value; fi
+      job "$name-$base-none" "$set" "$(rounds $base)" 5 "$(settings $base)" bandit=none
+      job "$name-$base-drawn" "$set" "$(rounds $base)" 5 "$(settings $base)" bandit=$rules arms_per_pull=1,4,16
+      # Ten times as many rounds, for what a fifth of the full search's seconds brings.
+      case $name in useful | sparse300)
+        job "$name-$base-long" "$set" "$(rounds $base)0" 5 "$(settings $base)" bandit=random,exp3a,value \
+          arms_per_pull=1,4,16 ;;
+      esac
+    done
   done
-  # Only with real votes does the growth of trees by energy make the bound as small as it can.
-  ${PREFIX:-} "$program" "$set" 200 5 base=tree votes=real bandit=none > "$out/$name-real.csv"
-  ${PREFIX:-} "$program" "$set" 200 5 base=tree votes=real bandit=random,exp3a,value arms_per_pull=1,4,16 | tail -n +2 >> "$out/$name-real.csv"
-done
-# Ten times as many rounds, for what a fifth of the full search's seconds brings.
-for set in useful "$data"/sparse300; do
-  name=$(basename "$set")
   for base in stump tree product real; do
-    rounds=2000
-    settings="base=$base"
-    if [ $base = stump ]; then rounds=10000; fi
-    if [ $base = real ]; then settings="base=tree votes=real"; fi
-    # shellcheck disable=SC2086
-    ${PREFIX:-} "$program" "$set" $rounds 5 $settings bandit=random,exp3a,value arms_per_pull=1,4,16 > "$out/$name-$base-long.csv"
+    job "mslr10k-large-$base" mslr10k-large "$(rounds $base)" 3 "$(settings $base)" bandit=none,random,exp3a,value \
+      arms_per_pull=4
   done
-done
+}
+
+jobs | xargs -P "${JOBS:-1}" -I '{}' sh -c '{}'

@@ -14,14 +14,16 @@ ARMS = ["1", "4", "16"]
 COLUMNS = ["cpu_seconds", "bound", "ndcg10", "largest_p"]
 
 
-def read(path):
+def read(*paths):
     """(rule, arms) -> rounds -> rows of the seeds."""
     curves = defaultdict(lambda: defaultdict(list))
-    with open(path, newline="") as file:
-        for row in csv.DictReader(file):
-            settings = dict(item.split("=") for item in row["settings"].split())
-            key = (settings["bandit"], settings.get("arms_per_pull", ""))
-            curves[key][int(row["rounds"])].append({name: float(row[name]) for name in COLUMNS})
+    for path in paths:
+        with open(path, newline="") as file:
+            for row in csv.DictReader(file):
+                settings = dict(item.split("=") for item in row["settings"].split())
+                rule = settings["bandit"]
+                key = (rule, "" if rule == "none" else settings["arms_per_pull"])
+                curves[key][int(row["rounds"])].append({name: float(row[name]) for name in COLUMNS})
     return curves
 
 
@@ -63,29 +65,33 @@ def time_to_full(curves, key):
     return "-" if needed is None else f"{needed / seconds_to(full, best(full) - 0.005):.2f}"
 
 
+def difference(ours, theirs):
+    """The mean difference of two lists over seeds, with its standard error: each seed has data of its own, the same for both."""
+    differences = [a - b for a, b in zip(ours, theirs, strict=True)]
+    error = (statistics.variance(differences) / len(differences)) ** 0.5
+    return f"{statistics.fmean(differences):+.3f} ({error:.3f})".replace("0.", ".")
+
+
 def in_a_fifth(curves, key, long):
-    """Best NDCG in a fifth of the full search's seconds, minus the best of the full search; with its standard error over the seeds."""
+    """Best NDCG in a fifth of the full search's seconds, minus the best of the full search."""
     full = curves[("none", "")]
     limit = mean(full[max(full)], "cpu_seconds") / 5
     rounds = max((r for r in long[key] if mean(long[key][r], "cpu_seconds") <= limit),
                  key=lambda r: mean(long[key][r], "ndcg10"), default=None)
     if rounds is None:
         return "-"
-    values = [row["ndcg10"] for row in long[key][rounds]]
-    error = (statistics.variance(values) / len(values)) ** 0.5
-    return f"{statistics.fmean(values) - best(full):+.3f} ({error:.3f})".replace("0.", ".")
+    peak = max(full, key=lambda r: mean(full[r], "ndcg10"))
+    return difference([row["ndcg10"] for row in long[key][rounds]], [row["ndcg10"] for row in full[peak]])
 
 
 def against_random(curves, key):
-    """Mean NDCG from 50 rounds on, minus that of random; with the standard error over the seeds."""
+    """Mean NDCG from 50 rounds on, minus that of random."""
 
     def by_seed(curve):
         points = [rows for rounds, rows in curve.items() if rounds >= 50]
         return [statistics.fmean(rows[seed]["ndcg10"] for rows in points) for seed in range(len(points[0]))]
 
-    ours, theirs = by_seed(curves[key]), by_seed(curves[("random", key[1])])
-    error = (statistics.variance(ours) / len(ours) + statistics.variance(theirs) / len(theirs)) ** 0.5
-    return f"{statistics.fmean(ours) - statistics.fmean(theirs):+.3f} ({error:.3f})".replace("0.", ".")
+    return difference(by_seed(curves[key]), by_seed(curves[("random", key[1])]))
 
 
 def table(curves, base, value, rules, sets=SETS):
@@ -99,7 +105,8 @@ def table(curves, base, value, rules, sets=SETS):
 
 def main():
     folder = pathlib.Path(sys.argv[1])
-    curves = {(name, base): read(folder / f"{name}-{base}.csv") for name in SETS for base in BASES}
+    curves = {(name, base): read(folder / f"{name}-{base}-none.csv", folder / f"{name}-{base}-drawn.csv")
+              for name in SETS for base in BASES}
     long = {(name, base): read(folder / f"{name}-{base}-long.csv") for name in LONG for base in BASES}
     with open(pathlib.Path(__file__).parent / "curves.csv", "w", newline="") as file:
         out = csv.writer(file, lineterminator="\n")
@@ -125,6 +132,17 @@ def main():
         table(pairs, base, lambda pair, key: in_a_fifth(pair[0], key, pair[1]), long_rules, LONG)
         print(f"\n{base}: largest probability of an arm seen\n")
         table(curves, base, largest, [rule for rule in rules if rule != "random"])
+    large = {base: read(folder / f"mslr10k-large-{base}.csv") for base in BASES}
+    print("\nmslr10k-large, 4 arms: validation NDCG@10 (bound) at the end\n")
+    print("| rule | " + " | ".join(BASES) + " |")
+    print("|---" * (len(BASES) + 1) + "|")
+    for rule in ("none", "random", "exp3a", "value"):
+        cells = []
+        for base in BASES:
+            rows = large[base][(rule, "" if rule == "none" else "4")]
+            rows = rows[max(rows)]
+            cells.append(f"{mean(rows, 'ndcg10'):.4f} ({short(mean(rows, 'bound'))})".lstrip("0"))
+        print(f"| {rule} | " + " | ".join(cells) + " |")
 
 
 main()

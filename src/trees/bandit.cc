@@ -75,7 +75,7 @@ class RandomBandit final : public Bandit {
     while (drawn.size() < count) drawn.push_back(any_other(arms_, drawn, random));
     return drawn;
   }
-  void reward(std::span<const uint32_t>, std::span<const double>) override {}
+  void reward(std::span<const uint32_t>, std::span<const double>, double) override {}
   std::vector<double> probabilities() const override {
     return std::vector<double>(arms_, 1.0 / static_cast<double>(arms_));
   }
@@ -206,7 +206,7 @@ class Exp3Bandit final : public SoftmaxBandit {
   Exp3Bandit(const BanditOptions& options, size_t arms)
       : SoftmaxBandit(arms, options.exploration, 0), options_(options) {}
 
-  void reward(std::span<const uint32_t> arms, std::span<const double> rewards) override {
+  void reward(std::span<const uint32_t> arms, std::span<const double> rewards, double) override {
     const double a = static_cast<double>(arms_);
     const std::vector<double> factors = estimate_factors(arms);
     const bool sure = options_.kind == BanditKind::kExp3P;
@@ -237,7 +237,7 @@ class AuthorsBandit final : public SoftmaxBandit {
   AuthorsBandit(const BanditOptions& options, size_t arms)
       : SoftmaxBandit(arms, options.exploration, 0), g_(options.exploration), rate_(options.rate) {}
 
-  void reward(std::span<const uint32_t> arms, std::span<const double> rewards) override {
+  void reward(std::span<const uint32_t> arms, std::span<const double> rewards, double) override {
     for (size_t k = 0; k < arms.size(); ++k)
       set_log_weight(arms[k],
                      std::min(widest(), (1 - kForgetEarned) * log_weight(arms[k]) + rate_ * rewards[k]));
@@ -280,7 +280,7 @@ class AdvantageBandit final : public SoftmaxBandit {
   AdvantageBandit(const BanditOptions& options, size_t arms)
       : SoftmaxBandit(arms, options.exploration, 0), rate_(options.rate / static_cast<double>(arms)) {}
 
-  void reward(std::span<const uint32_t> arms, std::span<const double> rewards) override {
+  void reward(std::span<const uint32_t> arms, std::span<const double> rewards, double) override {
     const std::vector<double> factors = estimate_factors(arms);
     std::vector<double> logs;
     for (size_t k = 0; k < arms.size(); ++k) {
@@ -320,52 +320,49 @@ class AdvantageBandit final : public SoftmaxBandit {
   double count_ = 0;
 };
 
-// A discounted value of each arm: its first reward over the running maximum, then v += rate (reward / running
-// maximum - v). An arm that was not pulled yet is taken to be worth a half: if it were 1, all arms would be
-// tried before any is pulled again, which takes a thousand rounds where there are a thousand features. w =
-// A^(v / T), so that at T = 1 the weights stay as near to each other as those of the other rules.
+// A discounted value of each arm: its reward over the running maximum of rewards. All arms are drawn first,
+// so that each has one; then v += rate * weight * (reward / running maximum - v): in small leaves chance
+// decides what a feature gains, and they change little. w = v^power, but at least 1/A: the best arm does not
+// take over from all the others together.
 class ValueBandit final : public SoftmaxBandit {
  public:
   ValueBandit(const BanditOptions& options, size_t arms)
-      : SoftmaxBandit(arms, options.exploration, 0.5 * scale(options, arms)),
-        rate_(options.rate),
-        scale_(scale(options, arms)),
-        pulled_(arms, 0) {}
+      : SoftmaxBandit(arms, options.exploration, 0), rate_(options.rate), power_(options.power) {}
 
-  void reward(std::span<const uint32_t> arms, std::span<const double> rewards) override {
+  std::vector<uint32_t> draw(size_t count, Random& random) override {
+    return values_.empty() ? all_arms(arms_) : SoftmaxBandit::draw(count, random);
+  }
+
+  void reward(std::span<const uint32_t> arms, std::span<const double> rewards, double weight) override {
+    most_ = std::max(kKeep * most_, *std::max_element(rewards.begin(), rewards.end()));
+    const double step = values_.empty() ? 1 : std::min(1.0, rate_ * weight);
+    values_.resize(arms_);
     for (size_t k = 0; k < arms.size(); ++k) {
-      most_ = std::max(kKeep * most_, rewards[k]);
-      const double value = most_ > 0 ? rewards[k] / most_ : 0;
-      const double before = log_weight(arms[k]);
-      const double step = pulled_[arms[k]] != 0 ? rate_ : 1;
-      pulled_[arms[k]] = 1;
-      set_log_weight(arms[k], before + step * (value * scale_ - before));
+      double& value = values_[arms[k]];
+      value += step * ((most_ > 0 ? rewards[k] / most_ : 0) - value);
+      set_log_weight(arms[k], std::max(power_ * std::log(value), -widest()));
     }
   }
   void save(BinaryWriter& out) const override {
     SoftmaxBandit::save(out);
     out.put(most_);
-    out.put(pulled_);
+    out.put(values_);
   }
   void load(BinaryReader& in) override {
     SoftmaxBandit::load(in);
     most_ = in.get<double>();
-    if (!std::isfinite(most_)) in.fail("the bandit's largest reward is wrong");
-    pulled_ = in.get_vector<uint8_t>();
-    if (pulled_.size() != arms_) in.fail("the bandit's pulled arms are wrong");
+    if (!(most_ >= 0) || !std::isfinite(most_)) in.fail("the bandit's largest reward is wrong");
+    values_ = in.get_vector<double>();
+    const bool right = std::all_of(values_.begin(), values_.end(), [](double v) { return v >= 0 && v <= 1; });
+    if ((!values_.empty() && values_.size() != arms_) || !right) in.fail("the bandit's values are wrong");
   }
 
  private:
-  // ln w where v = 1.
-  static double scale(const BanditOptions& options, size_t arms) {
-    return std::log(static_cast<double>(arms)) / options.temperature;
-  }
-
-  static constexpr double kKeep = 0.999;  // of the running maximum, with each reward
+  static constexpr double kKeep = 0.999;  // of the running maximum, with each draw
   double rate_;
-  double scale_;
+  double power_;
   double most_ = 0;
-  std::vector<uint8_t> pulled_;  // 1 or 0
+  std::vector<double> values_;  // empty before the first draw was paid
 };
 
 // UCB1 (Auer et al. 2002) and UCB-V (Audibert et al. 2009): the arms with the largest upper bounds.
@@ -389,7 +386,7 @@ class UcbBandit final : public Bandit {
 
   void settle() override { total_ = std::accumulate(pulls_.begin(), pulls_.end(), 0.0); }
 
-  void reward(std::span<const uint32_t> arms, std::span<const double> rewards) override {
+  void reward(std::span<const uint32_t> arms, std::span<const double> rewards, double) override {
     for (size_t k = 0; k < arms.size(); ++k) {
       const size_t j = arms[k];
       total_ += 1 - kForgetPulls * pulls_[j];
@@ -453,7 +450,7 @@ BanditOptions with_defaults(BanditOptions options) {
   };
   const Defaults own = options.kind == BanditKind::kExp3G   ? Defaults{0.1, 0.5}
                        : options.kind == BanditKind::kExp3A ? Defaults{0.1, 8}
-                       : options.kind == BanditKind::kValue ? Defaults{0.1, 0.5}
+                       : options.kind == BanditKind::kValue ? Defaults{0.2, 0.5}
                                                             : Defaults{0.05, 1};
   if (options.exploration == 0) options.exploration = own.exploration;
   if (options.rate == 0) options.rate = own.rate;

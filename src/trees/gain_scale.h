@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
+#include <vector>
 
 #include "tunemix/core/binary.h"
 
@@ -13,14 +15,19 @@ namespace tunemix::trees {
 // of the documents: a leaf of a hundredth of them gains less than the root whatever the feature.
 class GainScale {
  public:
-  double reward(double gain, size_t documents, size_t all) {
-    if (!(gain > 0)) gain = 0;
+  // Makes rewards of the gains of one search.
+  void reward(std::span<double> gains, size_t documents, size_t all) {
+    for (double& gain : gains)
+      if (!(gain > 0)) gain = 0;
     double& high = high_[size_class(documents, all)];
-    if (high == 0) high = gain;
-    const double reward = high > 0 ? std::min(1.0, gain / (2 * high)) : 0;
-    // In the long run the share kQuantile of gains is below `high`.
-    high *= gain > high ? 1 + kStep * kQuantile : 1 - kStep * (1 - kQuantile);
-    return reward;
+    const bool first = high == 0;
+    if (first) high = quantile({gains.begin(), gains.end()});
+    const double scale = 2 * high;
+    for (double& gain : gains) {
+      // In the long run the share kQuantile of gains is below `high`.
+      if (!first) high *= gain > high ? 1 + kStep * kQuantile : 1 - kStep * (1 - kQuantile);
+      gain = scale > 0 ? std::min(1.0, gain / scale) : 0;
+    }
   }
 
   void save(BinaryWriter& out) const {
@@ -34,6 +41,14 @@ class GainScale {
   }
 
  private:
+  static double quantile(std::vector<double> gains) {
+    if (gains.empty()) return 0;
+    const auto at =
+        gains.begin() + static_cast<std::ptrdiff_t>(kQuantile * static_cast<double>(gains.size()));
+    std::nth_element(gains.begin(), at, gains.end());
+    return *at;
+  }
+
   // The number of halvings that lead to so few documents.
   static size_t size_class(size_t documents, size_t all) {
     size_t halvings = 0;

@@ -179,42 +179,54 @@ std::pair<FoundCut, FoundCut> Searcher::search_all(const Documents& documents, c
 FoundCut Searcher::search_drawn(const Documents& documents, const uint8_t* flip, const Criterion& criterion,
                                 Pay pay) {
   const std::vector<uint32_t> arms = bandit_->draw(arms_per_pull_, *random_);
-  std::vector<const uint8_t*> columns;
-  for (const uint32_t arm : arms) columns.push_back(bins_.column(arm));
+  FoundCut best;
+  std::vector<double> rewards;
+  for (size_t begin = 0; begin < arms.size(); begin += kDrawnAtOnce) {
+    const std::span<const uint32_t> some =
+        std::span(arms).subspan(begin, std::min(kDrawnAtOnce, arms.size() - begin));
+    const size_t groups = add_drawn(documents, flip, some);
+    for (size_t k = 0; k < some.size(); ++k) {
+      const int32_t* packed = take_added(k, cuts_.bins(some[k]), groups);
+      if (rewards.empty()) best.total = kernels_->total(packed, cuts_.bins(some[k]));
+      FoundCut found;
+      found.total = best.total;
+      search_feature(some[k], packed, criterion, found);
+      rewards.push_back(!found.found        ? 0.0
+                        : pay == Pay::kEdge ? bandit_reward(edge(found, criterion))
+                                            : found.value - uncut(found.total, criterion));
+      keep_better(best, found);
+    }
+  }
+  if (pay == Pay::kGain) gain_scale_.reward(rewards, documents.count, bins_.documents());
+  bandit_->reward(arms, rewards,
+                  static_cast<double>(documents.count) / static_cast<double>(bins_.documents()));
+  return best;
+}
 
-  const size_t wanted = documents.count * arms.size() / kFewWorthThreads + 1;
+size_t Searcher::add_drawn(const Documents& documents, const uint8_t* flip,
+                           std::span<const uint32_t> features) {
+  std::vector<const uint8_t*> columns;
+  for (const uint32_t feature : features) columns.push_back(bins_.column(feature));
+  const size_t wanted = documents.count * features.size() / kFewWorthThreads + 1;
   const size_t groups = std::min(wanted, static_cast<size_t>(context_.threads()));
   const size_t share = (documents.count + groups - 1) / groups;
   context_.pool().run(groups, [&](size_t group) {
-    int32_t* open = sized(scratch_[group].open, arms.size() * kernels_->open_size());
+    int32_t* open = sized(scratch_[group].open, features.size() * kernels_->open_size());
     const size_t begin = std::min(group * share, documents.count);
     const size_t end = std::min(begin + share, documents.count);
     kernels_->add_drawn(weights_, flip, columns, documents, begin, end - begin, open);
   });
+  return groups;
+}
 
-  FoundCut best;
-  std::vector<double> rewards;
-  for (size_t k = 0; k < arms.size(); ++k) {
-    const size_t bins = cuts_.bins(arms[k]);
-    int32_t* packed = scratch_[0].packed.data();
-    for (size_t group = 0; group < groups; ++group) {
-      Scratch& own = scratch_[group];
-      kernels_->take(own.open.data() + k * kernels_->open_size(), bins, own.packed.data());
-      if (group > 0) tile_kernels().add(packed, own.packed.data(), bins * kernels_->packed_lanes());
-    }
-    if (k == 0) best.total = kernels_->total(packed, bins);
-    FoundCut found;
-    found.total = best.total;
-    search_feature(arms[k], packed, criterion, found);
-    rewards.push_back(!found.found        ? 0.0
-                      : pay == Pay::kEdge ? bandit_reward(edge(found, criterion))
-                                          : found.value - uncut(found.total, criterion));
-    keep_better(best, found);
+const int32_t* Searcher::take_added(size_t k, size_t bins, size_t groups) {
+  int32_t* packed = scratch_[0].packed.data();
+  for (size_t group = 0; group < groups; ++group) {
+    Scratch& own = scratch_[group];
+    kernels_->take(own.open.data() + k * kernels_->open_size(), bins, own.packed.data());
+    if (group > 0) tile_kernels().add(packed, own.packed.data(), bins * kernels_->packed_lanes());
   }
-  if (pay == Pay::kGain)
-    for (double& reward : rewards) reward = gain_scale_.reward(reward, documents.count, bins_.documents());
-  bandit_->reward(arms, rewards);
-  return best;
+  return packed;
 }
 
 double Searcher::uncut(const Sums& total, const Criterion& criterion) const {

@@ -90,8 +90,13 @@ class Searcher {
   std::pair<FoundCut, FoundCut> search_group(const Documents& documents, const uint8_t* flip,
                                              const Criterion& criterion, int32_t* keep, int32_t* parent,
                                              size_t group, size_t groups);
+  // Adds the documents to open histograms of the features, in as many groups of documents as it returns; then
+  // the packed histogram of the k-th of them, over all groups.
+  size_t add_drawn(const Documents& documents, const uint8_t* flip, std::span<const uint32_t> features);
+  const int32_t* take_added(size_t k, size_t bins, size_t groups);
 
   static constexpr size_t kRowBytes = 256 << 10;
+  static constexpr size_t kDrawnAtOnce = 16;  // drawn features whose open histograms exist together
   const BinnedDataset& bins_;
   const BinCuts& cuts_;
   const WeightTable& weights_;

@@ -37,7 +37,7 @@ struct AdaBoostOptions {
   int arms_per_pull = 4;           // features that a search looks at, under a bandit
   double exploration = 0;          // share of uniform draws; 0: the bandit's own
   double bandit_rate = 0;          // of exp3g, exp3a and value; 0: the bandit's own
-  double bandit_temperature = 1;   // T of value
+  double bandit_power = 4;         // of value
   double bandit_confidence = 2.0;  // a of exp3p
   double bandit_horizon = 100000;  // T of exp3p
   InitialWeights weights = InitialWeights::kExponential;

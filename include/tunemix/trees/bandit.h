@@ -22,7 +22,7 @@ struct BanditOptions {
   BanditKind kind = BanditKind::kValue;
   double exploration = 0;   // g: the share of uniform draws (not ucb1, ucbv, random); 0: the rule's own
   double rate = 0;          // eta of exp3g, A eta of exp3a, the step of value; 0: the rule's own
-  double temperature = 1;   // T of value
+  double power = 4;         // of value: arms are drawn by value^power
   double confidence = 2.0;  // a of exp3p
   double horizon = 100000;  // T of exp3p: the pulls it is tuned for
 };
@@ -32,10 +32,12 @@ class Bandit {
   virtual ~Bandit() = default;
 
   size_t arms() const { return arms_; }
-  // `count` different arms (all of them when there are no more), to be rewarded before the next draw.
+  // `count` different arms (all of them when there are no more, or when the rule has to see all of them
+  // first), to be rewarded before the next draw.
   virtual std::vector<uint32_t> draw(size_t count, Random& random) = 0;
-  // Pays the arms of the last draw, in its order; `rewards` in [0, 1].
-  virtual void reward(std::span<const uint32_t> arms, std::span<const double> rewards) = 0;
+  // Pays the arms of the last draw, in its order; `rewards` in [0, 1]. `weight` is how much they tell: the
+  // share of the documents that were looked at.
+  virtual void reward(std::span<const uint32_t> arms, std::span<const double> rewards, double weight) = 0;
   // Of being drawn next; for the ucb family, whose choice is not random, the share of past pulls (each arm
   // counted once more). Positive, and summing to 1.
   virtual std::vector<double> probabilities() const = 0;

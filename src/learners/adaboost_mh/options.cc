@@ -22,18 +22,17 @@ const OptionTable<AdaBoostOptions>& adaboost_option_table() {
              "what the splits of a tree gain: edge, or the fall of sum sqrt(W+ W-), which lowers the bound "
              "most with "
              "real votes; with +-1 votes the edge does, and energy works as a regulariser");
-    t.choice(
-        "bandit", &O::bandit, bandit_words(),
-        "chooses the features that a search looks at; none: all of them; of the others take value, or exp3a "
-        "with one arm a pull (experiments/bandit)");
+    t.choice("bandit", &O::bandit, bandit_words(),
+             "chooses the features that a search looks at; none: all of them; of the others take value "
+             "(experiments/bandit)");
     t.number("arms_per_pull", &O::arms_per_pull, 1, 100000,
              "features that a search looks at, under a bandit");
     t.number("exploration", &O::exploration, 0.0, 1.0,
              "share of uniform draws (not ucb1, ucbv, random); 0: the bandit's own");
     t.number("bandit_rate", &O::bandit_rate, 0.0, 1000.0,
              "eta of exp3g, eta times the features of exp3a, the step of value; 0: the bandit's own");
-    t.number("bandit_temperature", &O::bandit_temperature, 1e-2, 1000.0,
-             "T of value, which draws by features^(value / T)");
+    t.number("bandit_power", &O::bandit_power, 0.01, 100.0,
+             "of value, which draws by an arm's value to this power");
     t.number("bandit_confidence", &O::bandit_confidence, 0.0, 1000.0, "a of exp3p");
     t.number("bandit_horizon", &O::bandit_horizon, 1.0, 1e12, "pulls that exp3p is tuned for");
     t.choice(

@@ -3,12 +3,8 @@
 namespace tunemix::trees {
 
 BanditOptions bandit_options(const AdaBoostOptions& options) {
-  return {options.bandit,
-          options.exploration,
-          options.bandit_rate,
-          options.bandit_temperature,
-          options.bandit_confidence,
-          options.bandit_horizon};
+  return {options.bandit,       options.exploration,       options.bandit_rate,
+          options.bandit_power, options.bandit_confidence, options.bandit_horizon};
 }
 
 void write_options(BinaryWriter& out, const AdaBoostOptions& options) {

@@ -95,11 +95,11 @@ void TreeGrower::search_drawn(Leaf& leaf, Random& random) {
   const double unit = scale_.hessian / (static_cast<double>(scale_.gradient) * scale_.gradient);
   std::vector<double> rewards;
   for (const NodeCut& found : drawn_) {
-    const double gain = found.found ? unit * (found.value - NodeSearch::uncut(found.total, own_rule.l2)) : 0;
-    rewards.push_back(gain_scale_->reward(gain, leaf.count, passes_.size()));
+    rewards.push_back(found.found ? unit * (found.value - NodeSearch::uncut(found.total, own_rule.l2)) : 0);
     if (NodeSearch::better(found, leaf.best)) leaf.best = found;
   }
-  bandit_->reward(arms, rewards);
+  gain_scale_->reward(rewards, leaf.count, passes_.size());
+  bandit_->reward(arms, rewards, static_cast<double>(leaf.count) / static_cast<double>(passes_.size()));
   rate(leaf);
 }
 

@@ -61,8 +61,8 @@ const OptionTable<OptionsOf<kObjective>>& table() {
                "share of uniform draws (not ucb1, ucbv, random); 0: the bandit's own");
       t.number("bandit_rate", of(&O::bandit_rate), 0.0, 1000.0,
                "eta of exp3g, eta times the features of exp3a, the step of value; 0: the bandit's own");
-      t.number("bandit_temperature", of(&O::bandit_temperature), 1e-2, 1000.0,
-               "T of value, which draws by features^(value / T)");
+      t.number("bandit_power", of(&O::bandit_power), 0.01, 100.0,
+               "of value, which draws by an arm's value to this power");
       t.number("bandit_confidence", of(&O::bandit_confidence), 0.0, 1000.0, "a of exp3p");
       t.number("bandit_horizon", of(&O::bandit_horizon), 1.0, 1e12, "pulls that exp3p is tuned for");
     }

@@ -33,7 +33,7 @@ struct TreeOptions {
   int arms_per_pull = 4;
   double exploration = 0;  // 0: the rule's own, as for the rate
   double bandit_rate = 0;
-  double bandit_temperature = 1;
+  double bandit_power = 4;
   double bandit_confidence = 2.0;
   double bandit_horizon = 100000;
   double sigma = 1;

@@ -75,10 +75,9 @@ class TreeTrainer final : public Trainer {
     bins_ = bins.data;
     objective_ = make_objective(kind, options_, data_, request.targets, context);
     if (drawn)
-      bandit_ =
-          make_bandit({options_.bandit, options_.exploration, options_.bandit_rate,
-                       options_.bandit_temperature, options_.bandit_confidence, options_.bandit_horizon},
-                      data_.all().features());
+      bandit_ = make_bandit({options_.bandit, options_.exploration, options_.bandit_rate,
+                             options_.bandit_power, options_.bandit_confidence, options_.bandit_horizon},
+                            data_.all().features());
     grower_ = std::make_unique<TreeGrower>(*bins_, *cuts_, growth_options(kind, options_), bandit_.get(),
                                            &gain_scale_, histogram_bytes(), context);
     if (state != nullptr) load_state(*state);
