@@ -23,8 +23,8 @@ constexpr const char* kRealVotes =
 )";
 
 // Real votes and large trees, each search through a bandit: faster than a search of all features, and with
-// more data better too. Linear rankers and +-1 votes are far behind by now, and some hundred validation queries
-// are too few to take their weight away.
+// more data better too. Linear rankers and +-1 votes are far behind by now, and some hundred validation
+// queries are too few to take their weight away.
 constexpr const char* kMedium = R"(data: {standardize: append, calibration: {fraction: 0.1}}
 learners:
   - {type: adaboost_mh, votes: real, leaves: 64, iterations: 2000, checkpoints: [500, 1000], shrinkage: 0.05, bandit: value, bags: 4}
