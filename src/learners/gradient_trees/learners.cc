@@ -63,7 +63,7 @@ LearnerEntry logitboost_learner() {
       TreeObjective::kLogitBoost, "logitboost", "LB",
       "boosted trees on the probabilities of the labels, one tree a label and round",
       "Friedman, Hastie, Tibshirani, Additive logistic regression, 2000; Li, Robust LogitBoost, 2010");
-  entry.version = 3;
+  entry.version = 4;
   return entry;
 }
 
