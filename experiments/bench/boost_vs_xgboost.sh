@@ -45,8 +45,8 @@ for leaves in 64 8; do
     # The difference of a long and a short run: loading and binning cancel out.
     xgboost_run $leaves 1 >> "$scratch/time.short"
     xgboost_run $leaves $((rounds + 1)) >> "$scratch/time.long"
-    for setting in "base=tree leaves=$leaves" "base=tree leaves=$leaves growth=edge" "base=tree leaves=$leaves bandit=exp3g" \
-      "base=product bandit=exp3g"; do
+    for setting in "base=tree leaves=$leaves" "base=tree leaves=$leaves growth=edge" "base=tree leaves=$leaves bandit=value" \
+      "base=product bandit=value"; do
       tunemix_round $(for s in $setting; do echo "--set $s"; done) >> "$scratch/time.$setting"
     done
   done

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # Does the mixture keep up with its best part? The recommended recipe on generated data of 10^4, 10^5 and 7 x 10^5 training documents, and,
-# where TUNEMIX_SHARED_DATA is set, on MQ2008, OHSUMED and the samples MSLR-sample and sparse300.
-#   experiments/mixing/run.sh [small medium large mq2008 ohsumed mslr-sample sparse300 quickstart]     default: all; SEEDS="1 2 3 4 5", WORK=runs/mixing, TUNEMIX=build/bin/tunemix
+# where TUNEMIX_SHARED_DATA is set, on MQ2008, OHSUMED and the samples MSLR-sample and sparse300, these also with all their queries
+# in five rotating folds (-folds): their own test files have 18 and 50 queries.
+#   experiments/mixing/run.sh [small medium large quickstart mq2008 ohsumed mslr-sample sparse300 mslr-sample-folds sparse300-folds]
+# default: all; SEEDS="1 2 3 4 5", WORK=runs/mixing, TUNEMIX=build/bin/tunemix
 # Adds a line per set and seed to results.csv and prints the table.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -9,10 +11,14 @@ program=$(realpath "${TUNEMIX:-build/bin/tunemix}")
 here=$PWD/experiments/mixing
 work=${WORK:-runs/mixing}
 sets=("$@")
-[ ${#sets[@]} -gt 0 ] || sets=(small medium large quickstart ${TUNEMIX_SHARED_DATA:+mq2008 ohsumed mslr-sample sparse300})
+[ ${#sets[@]} -gt 0 ] || sets=(small medium large quickstart ${TUNEMIX_SHARED_DATA:+mq2008 ohsumed mslr-sample sparse300 mslr-sample-folds sparse300-folds})
 mkdir -p "$work"
 generate() { # NAME SEED [--queries N]
   [ -f "$work/$1" ] || "$program" synth --preset mslr10k --seed "$2" --out "$work/$1" --quiet "${@:3}"
+}
+in_folds() { # NAME SAMPLE: S1.txt to S5.txt with the queries of all files of the sample, in turn
+  mkdir -p "$work/$1"
+  cat "$TUNEMIX_SHARED_DATA/$2"/*.txt | awk -v to="$work/$1" '$2 != query { query = $2; ++n } { print > (to "/S" n % 5 + 1 ".txt") }'
 }
 for set in "${sets[@]}"; do
   seeds=${SEEDS:-1 2 3 4 5}
@@ -28,6 +34,10 @@ for set in "${sets[@]}"; do
   elif [ "$set" = sparse300 ]; then # no validation split: a fifth of the training queries is taken
     folder=$TUNEMIX_SHARED_DATA/sparse300
     arguments=(--data-train "$folder/train.txt" --data-test "$folder/test.txt" "name=$set")
+  elif [ "$set" = mslr-sample-folds ] || [ "$set" = sparse300-folds ]; then
+    sample=${set%-folds}
+    in_folds "$set" "${sample/mslr/MSLR}"
+    arguments=(configs/mq2008.yaml "name=$set" "data.root=$(realpath "$work/$set")" "evaluate.tools=[yahoo]")
   elif [ "$queries" = none ]; then
     arguments=("configs/$set.yaml")
   else

@@ -154,6 +154,23 @@ TEST(SvmTrain, WhatDoesNotFitIsRefused) {
   }
 }
 
+TEST(SvmTrain, LeavesManyWeightsToDescent) {
+  const Context context;
+  const Dataset data = random_rows(20, 120, 3, 9).dataset();
+  SvmOptions options;
+  options.C = 1e4;
+  options.gap = 1e-12;
+  const auto trained = [&](SvmSolver solver, int max_epochs) {
+    options.solver = solver;
+    options.max_epochs = max_epochs;
+    const SvmModel model = train_svm(data, options, context);
+    return std::pair(model.solution().epochs, model.solution().dual);
+  };
+  const int within = 1000;  // a Newton step costs as much as forty passes
+  EXPECT_EQ(trained(SvmSolver::kAuto, within), trained(SvmSolver::kDual, within));
+  EXPECT_NE(trained(SvmSolver::kAuto, 4 * within), trained(SvmSolver::kDual, 4 * within));
+}
+
 TEST(SvmTrain, SaysWhenTheGapIsNotReached) {
   Context context;
   std::vector<std::string> warnings;

@@ -63,13 +63,14 @@ class Newton {
   }
   // Whether the smoothing, rather than the convergence, holds the gap open.
   bool converged() const { return half_square(gradient_) <= kConverged * sums_.smoothing; }
-  bool at_precision() const { return mu_ < kSmallestSmoothing; }
+  // Whether rounding leaves no further step.
+  bool at_precision() const { return mu_ < kSmallestSmoothing || singular_; }
   void lower_smoothing() {
     mu_ *= kLowerSmoothing;
     refresh();
   }
   void newton_step() {
-    solve();
+    if (!solve()) return;
     problem_.scores(step_, dF_, context_);
     const double t = line_search();
     for (size_t e = 0; e < step_.size(); ++e) state_.M[e] += t * step_[e];
@@ -216,9 +217,9 @@ class Newton {
   }
 
   // step = -H^{-1} gradient, H = I + sum over supports S of J_S (x) sum_{i in S} (C weight_i / mu) x_i
-  // x_i', J_S the projection onto the vectors on S that sum to 0. With band = mu this is Newton's matrix; a
-  // wider band stands for the mean curvature over kinks that a step will cross.
-  void solve() {
+  // x_i', J_S the projection onto the vectors on S that sum to 0. Returns false if H is not
+  // positive definite, by rounding: the identity is lost beside a curvature 10^16 times as large.
+  bool solve() {
     const auto d = static_cast<Eigen::Index>(problem_.features());
     const Eigen::Index k = basis_.cols();
     Matrix H = Matrix::Identity(d * k, d * k);
@@ -228,12 +229,14 @@ class Newton {
     Matrix right = -gradient.leftCols(static_cast<Eigen::Index>(K_)) * basis_;  // d x k, label by label
     Eigen::Map<Eigen::VectorXd> flat(right.data(), d * k);
     const Eigen::LLT<Eigen::Ref<Matrix>, Eigen::Lower> factor(H);
-    require(factor.info() == Eigen::Success, "the Newton matrix is not positive definite");
+    singular_ = factor.info() != Eigen::Success;
+    if (singular_) return false;
     factor.solveInPlace(flat);
     Eigen::Map<Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>> step(
         step_.data(), d, static_cast<Eigen::Index>(width_));
     step.setZero();
     step.leftCols(static_cast<Eigen::Index>(K_)) = right * basis_.transpose();
+    return true;
   }
 
   struct Chunk {
@@ -351,6 +354,7 @@ class Newton {
   const Context& context_;
   Matrix basis_;
   double mu_ = 0;  // smoothing of the objective
+  bool singular_ = false;
   Sums sums_;
   std::vector<double> F_;         // scores at M
   std::vector<double> dF_;        // scores of the step

@@ -24,11 +24,14 @@ size_t number_of_labels(const Dataset& data, const SvmOptions& options) {
 
 // Descent is quick to a rough solution and slow to a fine one where C is large; Newton is the other way
 // round. So `auto` descends until that has cost what Newton's steps would, then takes those, and descends
-// again should they not arrive. Costs are counted, not timed: the result must not depend on the machine.
-constexpr size_t kMostUnknowns = 6000;
+// again should they not arrive. Where a step costs so much that descent is through with much of its passes by
+// then, with thousands of weights, it is left to descent. Costs are counted, not timed: the result must not
+// depend on the machine.
+constexpr size_t kMostUnknowns = 6000;  // their matrix has 288 MB
 constexpr int kNewtonSteps = 60;
 constexpr double kExpectedSteps = 15;
 constexpr double kFewestEpochs = 200;  // below these descent is only starting
+constexpr int kShareOfEpochs = 4;      // Newton comes in within this part of the most passes, or not at all
 
 int epochs_before_newton(const Problem& problem) {
   const auto unknowns = static_cast<double>(svm::newton_unknowns(problem));
@@ -51,9 +54,11 @@ svm::Progressed solve(const Problem& problem, double C, const SvmOptions& option
     return svm::smooth_newton(problem, C, options.gap, steps, state, context);
   };
   if (options.solver == SvmSolver::kNewton) return newton(options.max_epochs);
-  if (options.solver == SvmSolver::kDual || svm::newton_unknowns(problem) > kMostUnknowns)
-    return descend(options.max_epochs);
-  Progressed all = descend(std::min(options.max_epochs, epochs_before_newton(problem)));
+  const int first = epochs_before_newton(problem);
+  const bool costly = (first > kFewestEpochs && first > options.max_epochs / kShareOfEpochs) ||
+                      svm::newton_unknowns(problem) > kMostUnknowns;
+  if (options.solver == SvmSolver::kDual || costly) return descend(options.max_epochs);
+  Progressed all = descend(std::min(options.max_epochs, first));
   const auto left = [&] {
     return all.certificate.reached(C, options.gap) ? 0 : options.max_epochs - all.epochs;
   };
