@@ -21,20 +21,20 @@ const LearnerEntry& taught_learner() {
 Bundle distill(const Bundle& teacher, const Dataset& data, std::span<const float> scores,
                const std::vector<std::string>& files, const DistillOptions& options, const Context& context) {
   const LearnerEntry& learner = taught_learner();
-  const double shrinkage = options.shrinkage > 0 ? options.shrinkage : data.documents() < 300000 ? 0.1 : 0.2;
+  const int iterations = options.iterations > 0 ? options.iterations : data.documents() < 50000 ? 300 : 600;
   const int min_documents = options.min_documents > 0
                                 ? options.min_documents
                                 : static_cast<int>(std::clamp<size_t>(data.documents() / 500, 20, 200));
   const Settings settings = learner.complete({{"leaves", fmt::format("{}", options.leaves)},
-                                              {"iterations", fmt::format("{}", options.iterations)},
-                                              {"shrinkage", fmt::format("{}", shrinkage)},
+                                              {"iterations", fmt::format("{}", iterations)},
+                                              {"shrinkage", fmt::format("{}", options.shrinkage)},
                                               {"min_documents", fmt::format("{}", min_documents)}});
   BinCache bins(data);
   const int labels = std::max({2, data.max_label() + 1, static_cast<int>(teacher.info().labels)});
   std::vector<size_t> queries(data.queries().size());
   for (size_t q = 0; q < queries.size(); ++q) queries[q] = q;
   const TrainingData training(bins, std::move(queries), labels, exponential_grades(labels));
-  const TrainingRequest request{training, settings, {options.iterations}, nullptr, scores};
+  const TrainingRequest request{training, settings, {iterations}, nullptr, scores};
   const std::unique_ptr<Trainer> trainer = learner.start(request, context);
   while (!trainer->step(1)) context.check_stop();
   BundleInfo info = teacher.info();
