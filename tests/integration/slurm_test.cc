@@ -79,9 +79,9 @@ TEST_F(SlurmTest, GivesTheBytesOfALocalRunAndSubmitsFailedTasksAgain) {
   for (const auto& entry : fs::directory_iterator(runs_ / "tiny/logs"))
     if (entry.path().filename().string().starts_with("slurm-")) {
       ++logs;
-      EXPECT_THAT(slurp(entry.path()), AllOf(HasSubstr("setup of a task"), HasSubstr("fold")));
+      EXPECT_THAT(slurp(entry.path()), AllOf(HasSubstr("setup of a task"), HasSubstr("fold"))) << result.err;
     }
-  EXPECT_EQ(logs, 6U);
+  EXPECT_EQ(logs, 6U) << result.err;
   EXPECT_FALSE(fs::exists(record_));
   // Done jobs are not submitted; forced ones are, and calibration alone goes to tasks as well.
   EXPECT_THAT(at_.good(run_).err, Not(HasSubstr("submitted")));
