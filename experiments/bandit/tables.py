@@ -84,14 +84,24 @@ def in_a_fifth(curves, key, long):
     return difference([row["ndcg10"] for row in long[key][rounds]], [row["ndcg10"] for row in full[peak]])
 
 
+def by_seed(curve):
+    """Mean NDCG from 50 rounds on, for each seed."""
+    points = [rows for rounds, rows in curve.items() if rounds >= 50]
+    return [statistics.fmean(rows[seed]["ndcg10"] for rows in points) for seed in range(len(points[0]))]
+
+
 def against_random(curves, key):
-    """Mean NDCG from 50 rounds on, minus that of random."""
-
-    def by_seed(curve):
-        points = [rows for rounds, rows in curve.items() if rounds >= 50]
-        return [statistics.fmean(rows[seed]["ndcg10"] for rows in points) for seed in range(len(points[0]))]
-
     return difference(by_seed(curves[key]), by_seed(curves[("random", key[1])]))
+
+
+def all_against_random(curves, rule, name, arms):
+    """The same, meant over the four base classifiers and the numbers of arms in `arms`."""
+
+    def mean_by_seed(rule):
+        curve = [by_seed(curves[name, base][(rule, count)]) for base in BASES for count in arms]
+        return [statistics.fmean(seed) for seed in zip(*curve, strict=True)]
+
+    return difference(mean_by_seed(rule), mean_by_seed("random"))
 
 
 def table(curves, base, value, rules, sets=SETS):
@@ -132,6 +142,13 @@ def main():
         table(pairs, base, lambda pair, key: in_a_fifth(pair[0], key, pair[1]), long_rules, LONG)
         print(f"\n{base}: largest probability of an arm seen\n")
         table(curves, base, largest, [rule for rule in rules if rule != "random"])
+    print("\nvalidation NDCG@10 against random, mean over the bases (standard error over seeds)\n")
+    print("| rule, arms | " + " | ".join(SETS) + " |")
+    print("|---" * (len(SETS) + 1) + "|")
+    for rule in ("exp3a", "value"):
+        for arms in [[count] for count in ARMS] + [ARMS]:
+            cells = [all_against_random(curves, rule, name, arms) for name in SETS]
+            print(f"| {rule}, {arms[0] if len(arms) == 1 else 'all three'} | " + " | ".join(cells) + " |")
     large = {base: read(folder / f"mslr10k-large-{base}.csv") for base in BASES}
     print("\nmslr10k-large, 4 arms: validation NDCG@10 (bound) at the end\n")
     print("| rule | " + " | ".join(BASES) + " |")
