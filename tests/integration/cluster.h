@@ -39,11 +39,11 @@ inline int free_port() {
 
 class Cluster {
  public:
-  Cluster(const fs::path& folder, const std::string& limits) : folder_(folder) {
+  Cluster(const fs::path& folder, const std::string& settings) : folder_(folder) {
     for (const char* name : {"state", "spool"}) fs::create_directories(folder_ / name);
     std::ofstream(folder_ / "munge.key") << std::string(128, 'k');
     fs::permissions(folder_ / "munge.key", fs::perms::owner_read);
-    std::ofstream(folder_ / "slurm.conf") << config(limits);
+    std::ofstream(folder_ / "slurm.conf") << config(settings);
     ::setenv("SLURM_CONF", (folder_ / "slurm.conf").c_str(), 1);
     const std::string f = folder_.string();
     start("munged", {"-F", "--force", "--socket=" + socket(), "--key-file=" + f + "/munge.key",
@@ -112,7 +112,7 @@ class Cluster {
 
  private:
   std::string socket() const { return (folder_ / "munge.socket").string(); }
-  std::string config(const std::string& limits) const {
+  std::string config(const std::string& settings) const {
     char host[256] = {};
     ::gethostname(host, sizeof host - 1);
     const std::string name = std::string(host).substr(0, std::string(host).find('.'));
@@ -121,7 +121,7 @@ class Cluster {
         "ClusterName=test\nSlurmctldHost={0}(127.0.0.1)\nSlurmUser=root\nSlurmdUser=root\n"
         "AuthType=auth/munge\nAuthInfo=socket={1}\nSlurmctldPort={2}\n"
         "StateSaveLocation={4}/state\nSlurmdSpoolDir={4}/spool/%n\n"
-        "SlurmctldPidFile={4}/slurmctld.pid\nSlurmdPidFile={4}/slurmd-%n.pid\nSlurmdTimeout=5\n"
+        "SlurmctldPidFile={4}/slurmctld.pid\nSlurmdPidFile={4}/slurmd-%n.pid\n"
         "ProctrackType=proctrack/linuxproc\nTaskPlugin=task/none\nSwitchType=switch/none\nMpiDefault=none\n"
         "ReturnToService=2\nSelectType=select/cons_tres\nSelectTypeParameters=CR_CPU\n"
         "JobAcctGatherType=jobacct_gather/none\nAccountingStorageType=accounting_storage/none\n"
@@ -132,7 +132,7 @@ class Cluster {
         "NodeName=node1 NodeHostname={0} NodeAddr=127.0.0.1 Port={3}\n"
         "NodeName=node2 NodeHostname={0} NodeAddr=127.0.0.1 Port={5}\n"
         "PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP\n",
-        name, socket(), free_port(), free_port(), f, free_port(), limits);
+        name, socket(), free_port(), free_port(), f, free_port(), settings);
   }
   pid_t start(const std::string& program, std::vector<std::string> arguments, const std::string& node = "") {
     const std::string out = (folder_ / (program + (node.empty() ? "" : "-" + node) + ".out")).string();

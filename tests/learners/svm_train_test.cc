@@ -156,7 +156,7 @@ TEST(SvmTrain, WhatDoesNotFitIsRefused) {
 
 TEST(SvmTrain, LeavesManyWeightsToDescent) {
   const Context context;
-  const Dataset data = random_rows(20, 120, 3, 9).dataset();
+  const Dataset data = random_rows(60, 120, 3, 9).dataset();
   SvmOptions options;
   options.C = 1e4;
   options.gap = 1e-12;
