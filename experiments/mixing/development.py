@@ -11,6 +11,7 @@ import json
 import os
 import pathlib
 import random
+import shutil
 import statistics
 import subprocess
 import sys
@@ -38,7 +39,7 @@ def leave_out_values(path):
     chance = random.Random(path.name)
     lines = []
     for line in path.read_text().splitlines():
-        label, query, *values = line.split()
+        label, query, *values = line.split("#")[0].split()
         for value in values:
             feature = value.split(":")[0]
             if feature not in kept:
@@ -70,7 +71,8 @@ def ahead(recipe, files):
     else:
         arguments = [recipe, f"data.folds=[{{train: {train}, valid: {valid}, test: {test}}}]"]
     command = [PROGRAM, "run", *arguments, "name=development", "--runs", WORK / "runs", "--quiet", "--json"]
-    results = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout)
+    results = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    shutil.rmtree(WORK / "runs")
     rows = {row["name"]: row["ndcg@10"] for row in results["rows"] if row["split"] == "test"}
     mixture = rows.pop("ALL+EXP")
     return mixture - max(value for name, value in rows.items() if name.endswith("+EXP")), mixture
