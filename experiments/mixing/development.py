@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Compares recipes on sixteen small generated problems, made to choose by: nothing here is a test set of any table.
 
-    experiments/mixing/development.py                          the recommended recipe
-    experiments/mixing/development.py old.yaml recommended     and a config without folds
+    experiments/mixing/development.py     the recommended recipe
+    experiments/mixing/development.py experiments/mixing/from10.yaml recommended     a config, its folds replaced, and that recipe
 
 For each problem and recipe: ALL+EXP on 600 other queries, minus the best of the families' EXP rows there.
 WORK=runs/development, TUNEMIX=build/bin/tunemix

@@ -6,8 +6,8 @@ namespace tunemix {
 namespace {
 
 // Little data: many cheap and different members, whose errors average out; features are also standardised
-// within each query. No length below 100: with some ten validation queries chance would now and then choose
-// it, and all families would be short (experiments/mixing).
+// within each query. No length below 100: with 20 to 50 validation queries chance now and then chooses it,
+// and all families are short (experiments/mixing).
 constexpr const char* kSmall = R"(data: {standardize: append}
 learners:
   - {type: adaboost_mh, leaves: [8, 32], iterations: 500, checkpoints: [100, 200], shrinkage: 0.05, bandit: value, bags: 4}

@@ -37,8 +37,8 @@ int epochs_before_newton(const Problem& problem) {
   const auto unknowns = static_cast<double>(svm::newton_unknowns(problem));
   const auto features = static_cast<double>(problem.features());
   const auto pass = static_cast<double>(problem.stored_values() * problem.width());
-  // As measured: a pass in random order, each document waiting for the one before, is some three times a
-  // plain one.
+  // In units of a product and a sum, as measured from 40 to 600 features. A pass in random order, each
+  // document waiting for the one before, is some three times a plain one.
   const double epoch = 6 * pass;
   const double moments = static_cast<double>(problem.documents()) * features * features;
   const double step = 2 * pass + moments + 0.4 * unknowns * unknowns * unknowns;
