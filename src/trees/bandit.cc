@@ -320,10 +320,10 @@ class AdvantageBandit final : public SoftmaxBandit {
   double count_ = 0;
 };
 
-// A discounted value of each arm: its reward over the running maximum of rewards. All arms are drawn first,
-// so that each has one; then v += rate * weight * (reward / running maximum - v): in small leaves chance
-// decides what a feature gains, and they change little. w = v^power, but at least 1/A: the best arm does not
-// take over from all the others together.
+// A discounted value of each arm: what it is paid, which is 1 where that is surely more than chance. All arms
+// are drawn first, so that each has a value; then v += rate * weight * (reward - v): in small leaves chance
+// decides what a feature gains, and they change little. w = v^power, but at least 1/A: the good arms are as
+// likely as each other, and so are all where none is better than chance.
 class ValueBandit final : public SoftmaxBandit {
  public:
   ValueBandit(const BanditOptions& options, size_t arms)
@@ -333,35 +333,31 @@ class ValueBandit final : public SoftmaxBandit {
     return values_.empty() ? all_arms(arms_) : SoftmaxBandit::draw(count, random);
   }
 
+  bool compares_with_chance() const override { return true; }
+
   void reward(std::span<const uint32_t> arms, std::span<const double> rewards, double weight) override {
-    most_ = std::max(kKeep * most_, *std::max_element(rewards.begin(), rewards.end()));
     const double step = values_.empty() ? 1 : std::min(1.0, rate_ * weight);
     values_.resize(arms_);
     for (size_t k = 0; k < arms.size(); ++k) {
       double& value = values_[arms[k]];
-      value += step * ((most_ > 0 ? rewards[k] / most_ : 0) - value);
+      value += step * (rewards[k] - value);
       set_log_weight(arms[k], std::max(power_ * std::log(value), -widest()));
     }
   }
   void save(BinaryWriter& out) const override {
     SoftmaxBandit::save(out);
-    out.put(most_);
     out.put(values_);
   }
   void load(BinaryReader& in) override {
     SoftmaxBandit::load(in);
-    most_ = in.get<double>();
-    if (!(most_ >= 0) || !std::isfinite(most_)) in.fail("the bandit's largest reward is wrong");
     values_ = in.get_vector<double>();
     const bool right = std::all_of(values_.begin(), values_.end(), [](double v) { return v >= 0 && v <= 1; });
     if ((!values_.empty() && values_.size() != arms_) || !right) in.fail("the bandit's values are wrong");
   }
 
  private:
-  static constexpr double kKeep = 0.999;  // of the running maximum, with each draw
   double rate_;
   double power_;
-  double most_ = 0;
   std::vector<double> values_;  // empty before the first draw was paid
 };
 
@@ -450,7 +446,7 @@ BanditOptions with_defaults(BanditOptions options) {
   };
   const Defaults own = options.kind == BanditKind::kExp3G   ? Defaults{0.1, 0.5}
                        : options.kind == BanditKind::kExp3A ? Defaults{0.1, 8}
-                       : options.kind == BanditKind::kValue ? Defaults{0.2, 0.5}
+                       : options.kind == BanditKind::kValue ? Defaults{0.4, 0.5}
                                                             : Defaults{0.05, 1};
   if (options.exploration == 0) options.exploration = own.exploration;
   if (options.rate == 0) options.rate = own.rate;

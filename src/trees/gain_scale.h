@@ -4,24 +4,35 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <span>
 #include <vector>
 
 #include "tunemix/core/binary.h"
 
 namespace tunemix::trees {
 
+constexpr size_t kSizeClasses = 16;
+
+// The number of halvings that lead from all documents to so few.
+inline size_t size_class(size_t documents, size_t all) {
+  size_t halvings = 0;
+  while (halvings + 1 < kSizeClasses && documents * 2 <= all) {
+    documents *= 2;
+    ++halvings;
+  }
+  return halvings;
+}
+
 // A reward is the gain over twice a running high quantile of recent gains in leaves of about the same share
 // of the documents: a leaf of a hundredth of them gains less than the root whatever the feature.
 class GainScale {
  public:
   // Makes rewards of the gains of one search.
-  void reward(std::span<double> gains, size_t documents, size_t all) {
+  void reward(std::vector<double>& gains, size_t documents, size_t all) {
     for (double& gain : gains)
       if (!(gain > 0)) gain = 0;
     double& high = high_[size_class(documents, all)];
     const bool first = high == 0;
-    if (first) high = quantile({gains.begin(), gains.end()});
+    if (first) high = quantile(gains);
     const double scale = 2 * high;
     for (double& gain : gains) {
       // In the long run the share kQuantile of gains is below `high`.
@@ -29,6 +40,9 @@ class GainScale {
       gain = scale > 0 ? std::min(1.0, gain / scale) : 0;
     }
   }
+
+  // The running quantile; 0 before the first search in leaves of that size.
+  double high(size_t documents, size_t all) const { return high_[size_class(documents, all)]; }
 
   void save(BinaryWriter& out) const {
     for (const double high : high_) out.put(high);
@@ -49,20 +63,9 @@ class GainScale {
     return *at;
   }
 
-  // The number of halvings that lead to so few documents.
-  static size_t size_class(size_t documents, size_t all) {
-    size_t halvings = 0;
-    while (halvings + 1 < kClasses && documents * 2 <= all) {
-      documents *= 2;
-      ++halvings;
-    }
-    return halvings;
-  }
-
-  static constexpr size_t kClasses = 16;
   static constexpr double kQuantile = 0.9;
   static constexpr double kStep = 0.1;
-  std::array<double, kClasses> high_ = {};
+  std::array<double, kSizeClasses> high_ = {};
 };
 
 }  // namespace tunemix::trees

@@ -41,6 +41,7 @@ Searcher::Searcher(const BinnedDataset& bins, const BinCuts& cuts, const WeightT
       bandit_(bandit),
       arms_per_pull_(arms_per_pull),
       random_(random),
+      reward_scale_(bandit, bins, cuts),
       context_(context),
       scratch_(static_cast<size_t>(context.threads())),
       packed_begin_{0} {
@@ -179,42 +180,44 @@ std::pair<FoundCut, FoundCut> Searcher::search_all(const Documents& documents, c
 FoundCut Searcher::search_drawn(const Documents& documents, const uint8_t* flip, const Criterion& criterion,
                                 Pay pay) {
   const std::vector<uint32_t> arms = bandit_->draw(arms_per_pull_, *random_);
+  const std::vector<SearchedColumn> columns = reward_scale_.columns(arms, pay == Pay::kGain);
   FoundCut best;
   std::vector<double> rewards;
-  for (size_t begin = 0; begin < arms.size(); begin += kDrawnAtOnce) {
-    const std::span<const uint32_t> some =
-        std::span(arms).subspan(begin, std::min(kDrawnAtOnce, arms.size() - begin));
+  for (size_t begin = 0; begin < columns.size(); begin += kDrawnAtOnce) {
+    const std::span<const SearchedColumn> some =
+        std::span(columns).subspan(begin, std::min(kDrawnAtOnce, columns.size() - begin));
     const size_t groups = add_drawn(documents, flip, some);
     for (size_t k = 0; k < some.size(); ++k) {
-      const int32_t* packed = take_added(k, cuts_.bins(some[k]), groups);
-      if (rewards.empty()) best.total = kernels_->total(packed, cuts_.bins(some[k]));
+      const size_t bins = cuts_.bins(some[k].feature);
+      const int32_t* packed = take_added(k, bins, groups);
+      if (rewards.empty()) best.total = kernels_->total(packed, bins);
       FoundCut found;
       found.total = best.total;
-      search_feature(some[k], packed, criterion, found);
+      search_feature(some[k].feature, packed, criterion, found);
+      if (begin + k < arms.size()) keep_better(best, found);
       rewards.push_back(!found.found        ? 0.0
                         : pay == Pay::kEdge ? bandit_reward(edge(found, criterion))
                                             : found.value - uncut(found.total, criterion));
-      keep_better(best, found);
     }
   }
-  if (pay == Pay::kGain) gain_scale_.reward(rewards, documents.count, bins_.documents());
+  if (pay == Pay::kGain) reward_scale_.reward(rewards, arms.size(), documents.count, bins_.documents());
   bandit_->reward(arms, rewards,
                   static_cast<double>(documents.count) / static_cast<double>(bins_.documents()));
   return best;
 }
 
 size_t Searcher::add_drawn(const Documents& documents, const uint8_t* flip,
-                           std::span<const uint32_t> features) {
-  std::vector<const uint8_t*> columns;
-  for (const uint32_t feature : features) columns.push_back(bins_.column(feature));
-  const size_t wanted = documents.count * features.size() / kFewWorthThreads + 1;
+                           std::span<const SearchedColumn> columns) {
+  std::vector<const uint8_t*> bins;
+  for (const SearchedColumn& column : columns) bins.push_back(column.bins);
+  const size_t wanted = documents.count * columns.size() / kFewWorthThreads + 1;
   const size_t groups = std::min(wanted, static_cast<size_t>(context_.threads()));
   const size_t share = (documents.count + groups - 1) / groups;
   context_.pool().run(groups, [&](size_t group) {
-    int32_t* open = sized(scratch_[group].open, features.size() * kernels_->open_size());
+    int32_t* open = sized(scratch_[group].open, columns.size() * kernels_->open_size());
     const size_t begin = std::min(group * share, documents.count);
     const size_t end = std::min(begin + share, documents.count);
-    kernels_->add_drawn(weights_, flip, columns, documents, begin, end - begin, open);
+    kernels_->add_drawn(weights_, flip, bins, documents, begin, end - begin, open);
   });
   return groups;
 }

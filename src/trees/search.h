@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "trees/gain_scale.h"
 #include "trees/histogram.h"
+#include "trees/reward_scale.h"
 #include "tunemix/trees/bandit.h"
 
 namespace tunemix::trees {
@@ -58,7 +58,7 @@ class Searcher {
   double uncut(const Sums& total, const Criterion& criterion) const;
 
   // What the rewards of Pay::kGain are relative to; belongs to the bandit's state.
-  GainScale& gain_scale() { return gain_scale_; }
+  RewardScale& reward_scale() { return reward_scale_; }
 
   // The edge that a cut reaches under the criterion's votes, in [0, 1].
   double edge(const FoundCut& cut, const Criterion& criterion) const;
@@ -90,13 +90,13 @@ class Searcher {
   std::pair<FoundCut, FoundCut> search_group(const Documents& documents, const uint8_t* flip,
                                              const Criterion& criterion, int32_t* keep, int32_t* parent,
                                              size_t group, size_t groups);
-  // Adds the documents to open histograms of the features, in as many groups of documents as it returns; then
+  // Adds the documents to open histograms of the columns, in as many groups of documents as it returns; then
   // the packed histogram of the k-th of them, over all groups.
-  size_t add_drawn(const Documents& documents, const uint8_t* flip, std::span<const uint32_t> features);
+  size_t add_drawn(const Documents& documents, const uint8_t* flip, std::span<const SearchedColumn> columns);
   const int32_t* take_added(size_t k, size_t bins, size_t groups);
 
   static constexpr size_t kRowBytes = 256 << 10;
-  static constexpr size_t kDrawnAtOnce = 16;  // drawn features whose open histograms exist together
+  static constexpr size_t kDrawnAtOnce = 16;  // columns whose open histograms exist together
   const BinnedDataset& bins_;
   const BinCuts& cuts_;
   const WeightTable& weights_;
@@ -104,7 +104,7 @@ class Searcher {
   Bandit* bandit_;
   size_t arms_per_pull_;
   Random* random_;
-  GainScale gain_scale_;
+  RewardScale reward_scale_;
   const Context& context_;
   std::vector<Scratch> scratch_;  // per group
   // Open histograms are zero between searches.

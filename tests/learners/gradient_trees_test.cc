@@ -369,7 +369,7 @@ TEST(TreeGrower, EqualsThePlainTreeCutForCut) {
         options.depth = depth;
         options.l2 = l2;
         options.min_documents = 7;
-        TreeGrower grower(bins, cuts, options, nullptr, nullptr, 0, context);
+        TreeGrower grower(bins, cuts, options, nullptr, 0, context);
         const GrownTree fast = grower.grow(words.data(), scale, {}, true, {}, random);
         const PlainTree plain = plain_tree(bins, cuts, words, scale, options);
         ASSERT_EQ(fast.round.cuts.size(), plain.cuts.size());

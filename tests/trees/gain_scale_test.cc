@@ -8,8 +8,9 @@ namespace tunemix::trees {
 namespace {
 
 double reward_of(GainScale& scale, double gain, size_t documents, size_t all) {
-  scale.reward({&gain, 1}, documents, all);
-  return gain;
+  std::vector<double> gains = {gain};
+  scale.reward(gains, documents, all);
+  return gains[0];
 }
 
 // One search has one scale, and the first its own: the order of the features must not matter.

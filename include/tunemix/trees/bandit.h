@@ -38,6 +38,8 @@ class Bandit {
   // Pays the arms of the last draw, in its order; `rewards` in [0, 1]. `weight` is how much they tell: the
   // share of the documents that were looked at.
   virtual void reward(std::span<const uint32_t> arms, std::span<const double> rewards, double weight) = 0;
+  // Whether rewards are to be relative to what an arm that tells nothing would be paid.
+  virtual bool compares_with_chance() const { return false; }
   // Of being drawn next; for the ucb family, whose choice is not random, the share of past pulls (each arm
   // counted once more). Positive, and summing to 1.
   virtual std::vector<double> probabilities() const = 0;

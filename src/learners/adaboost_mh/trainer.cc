@@ -221,7 +221,7 @@ void AdaBoostTrainer::resume(const TrainingData& train, BinaryReader& state, con
   impl_->random = Random::from_state(random);
   if (impl_->bandit) {
     impl_->bandit->load(state);
-    impl_->searcher->gain_scale().load(state);
+    impl_->searcher->reward_scale().load(state);
   }
   impl_->replayed = impl_->rounds.empty();
 }
@@ -231,7 +231,7 @@ void AdaBoostTrainer::save_state(BinaryWriter& out) const {
   out.put(impl_->random.state());
   if (impl_->bandit) {
     impl_->bandit->save(out);
-    impl_->searcher->gain_scale().save(out);
+    impl_->searcher->reward_scale().save(out);
   }
 }
 

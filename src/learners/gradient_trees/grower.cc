@@ -7,12 +7,12 @@
 
 namespace tunemix::trees {
 TreeGrower::TreeGrower(const BinnedDataset& bins, const BinCuts& cuts, const GrowthOptions& options,
-                       Bandit* bandit, GainScale* gain_scale, size_t histogram_bytes, const Context& context)
+                       Bandit* bandit, size_t histogram_bytes, const Context& context)
     : bins_(bins),
       cuts_(cuts),
       options_(options),
       bandit_(bandit),
-      gain_scale_(gain_scale),
+      reward_scale_(bandit, bins, cuts),
       context_(context),
       search_(bins, cuts, context) {
   const size_t bytes = std::max(kLeastSlotBytes, histogram_bytes);
@@ -88,17 +88,18 @@ void TreeGrower::search_drawn(Leaf& leaf, Random& random) {
   leaf.gain = 0;
   if (!may_split(leaf)) return;
   const std::vector<uint32_t> arms = bandit_->draw(options_.arms_per_pull, random);
-  drawn_.resize(arms.size());
+  const std::vector<SearchedColumn> columns = reward_scale_.columns(arms, true);
+  drawn_.resize(columns.size());
   const NodeRule own_rule = rule(node_features_[0], random);
-  search_.search_drawn(words_, documents(leaf), own_rule, arms, drawn_);
+  search_.search_drawn(words_, documents(leaf), own_rule, columns, drawn_);
   // In units that do not depend on the tree.
   const double unit = scale_.hessian / (static_cast<double>(scale_.gradient) * scale_.gradient);
   std::vector<double> rewards;
   for (const NodeCut& found : drawn_) {
+    if (rewards.size() < arms.size() && NodeSearch::better(found, leaf.best)) leaf.best = found;
     rewards.push_back(found.found ? unit * (found.value - NodeSearch::uncut(found.total, own_rule.l2)) : 0);
-    if (NodeSearch::better(found, leaf.best)) leaf.best = found;
   }
-  gain_scale_->reward(rewards, leaf.count, passes_.size());
+  reward_scale_.reward(rewards, arms.size(), leaf.count, passes_.size());
   bandit_->reward(arms, rewards, static_cast<double>(leaf.count) / static_cast<double>(passes_.size()));
   rate(leaf);
 }

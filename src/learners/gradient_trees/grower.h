@@ -9,7 +9,7 @@
 
 #include "learners/gradient_trees/node_search.h"
 #include "learners/gradient_trees/words.h"
-#include "trees/gain_scale.h"
+#include "trees/reward_scale.h"
 #include "tunemix/core/random.h"
 #include "tunemix/trees/bandit.h"
 
@@ -35,7 +35,10 @@ class TreeGrower {
  public:
   // `bandit` may be null. Histograms may take `histogram_bytes`, and some megabytes in any case.
   TreeGrower(const BinnedDataset& bins, const BinCuts& cuts, const GrowthOptions& options, Bandit* bandit,
-             GainScale* gain_scale, size_t histogram_bytes, const Context& context);
+             size_t histogram_bytes, const Context& context);
+
+  // What the bandit's rewards are relative to; belongs to its state.
+  RewardScale& reward_scale() { return reward_scale_; }
 
   // On the given documents (ascending; all those binned where empty is told by `all`). `features`: 1 for
   // those of this tree; empty: all.
@@ -78,7 +81,7 @@ class TreeGrower {
   const BinCuts& cuts_;
   GrowthOptions options_;
   Bandit* bandit_;
-  GainScale* gain_scale_;
+  RewardScale reward_scale_;
   const Context& context_;
   NodeSearch search_;
   const uint64_t* words_ = nullptr;

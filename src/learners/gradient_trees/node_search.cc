@@ -237,30 +237,30 @@ std::pair<NodeCut, NodeCut> NodeSearch::search(const uint64_t* words, const Node
 }
 
 void NodeSearch::search_drawn(const uint64_t* words, const NodeDocuments& documents, const NodeRule& rule,
-                              std::span<const uint32_t> features, std::span<NodeCut> found) {
+                              std::span<const SearchedColumn> columns, std::span<NodeCut> found) {
   require(bins_.layout() == BinLayout::kColumns, "drawn features are read from columns");
   if (open_.size() < scratch_.size() * kOpenStride) open_.assign(scratch_.size() * kOpenStride, 0);
   const auto search_one = [&](size_t k, int thread) {
     const auto group = static_cast<size_t>(thread);
     Scratch& own = scratch_[group];
     uint64_t* open = open_.data() + group * kOpenStride;
-    const uint32_t j = features[k];
+    const auto [j, bins] = columns[k];
     for (size_t begin = 0; begin < documents.count; begin += kBlock) {
       const size_t count = std::min(kBlock, documents.count - begin);
       const uint32_t* index = documents.index == nullptr ? nullptr : documents.index + begin;
       if (index != nullptr) kernels_.gather_words(words, index, count, own.words.data());
-      kernels_.add_column(index != nullptr ? own.words.data() : words + begin, bins_.column(j), index, begin,
-                          count, open);
+      kernels_.add_column(index != nullptr ? own.words.data() : words + begin, bins, index, begin, count,
+                          open);
     }
     found[k] = NodeCut();
     kernels_.take_cumulative(open, cuts_.bins(j), begin_[j + 1] - begin_[j], own.kept.data());
     found[k].total = own.kept[cuts_.bins(j) - 1];
     search_feature(j, own.kept.data(), documents.count, rule, found[k]);
   };
-  if ((documents.count + 150) * features.size() > kWorthThreads / 4)
-    context_.pool().run_with_thread(features.size(), search_one);
+  if ((documents.count + 150) * columns.size() > kWorthThreads / 4)
+    context_.pool().run_with_thread(columns.size(), search_one);
   else
-    for (size_t k = 0; k < features.size(); ++k) search_one(k, 0);
+    for (size_t k = 0; k < columns.size(); ++k) search_one(k, 0);
 }
 
 }  // namespace tunemix::trees

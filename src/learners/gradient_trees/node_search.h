@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "learners/gradient_trees/histogram_kernel.h"
+#include "trees/chance_columns.h"
 #include "trees/kernels/tiles.h"
 #include "tunemix/core/aligned.h"
 #include "tunemix/core/context.h"
@@ -61,9 +62,9 @@ class NodeSearch {
                                      const NodeRule& small_rule, uint64_t* keep, uint64_t* parent,
                                      size_t sibling_count, const NodeRule& sibling_rule);
 
-  // Only over the given features (columns layout), the best of each in `found`.
+  // Only over the given columns, the best of each in `found`.
   void search_drawn(const uint64_t* words, const NodeDocuments& documents, const NodeRule& rule,
-                    std::span<const uint32_t> features, std::span<NodeCut> found);
+                    std::span<const SearchedColumn> columns, std::span<NodeCut> found);
 
   static bool better(const NodeCut& a, const NodeCut& b) {
     if (!a.found || !b.found) return a.found;

@@ -79,7 +79,7 @@ class TreeTrainer final : public Trainer {
                              options_.bandit_power, options_.bandit_confidence, options_.bandit_horizon},
                             data_.all().features());
     grower_ = std::make_unique<TreeGrower>(*bins_, *cuts_, growth_options(kind, options_), bandit_.get(),
-                                           &gain_scale_, histogram_bytes(), context);
+                                           histogram_bytes(), context);
     if (state != nullptr) load_state(*state);
   }
 
@@ -119,7 +119,7 @@ class TreeTrainer final : public Trainer {
       out.put(shares.shares);
     }
     if (bandit_) {
-      gain_scale_.save(out);
+      grower_->reward_scale().save(out);
       bandit_->save(out);
     }
   }
@@ -170,7 +170,7 @@ class TreeTrainer final : public Trainer {
       attention_.push_back(std::move(shares));
     }
     if (bandit_) {
-      gain_scale_.load(in);
+      grower_->reward_scale().load(in);
       bandit_->load(in);
     }
   }
@@ -336,7 +336,6 @@ class TreeTrainer final : public Trainer {
   std::shared_ptr<const BinnedDataset> bins_;
   std::unique_ptr<Objective> objective_;
   std::unique_ptr<Bandit> bandit_;
-  GainScale gain_scale_;
   std::unique_ptr<TreeGrower> grower_;
   Random random_;
   RowSampler sampler_;
