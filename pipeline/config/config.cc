@@ -47,15 +47,17 @@ void read_engine(const YamlSection& engine, EngineConfig& config, ResolvedLog& l
                                     : fmt::format("is '{}'; expected {{commands}} or {{script}} in it", run));
 }
 
-void read_learners(const YamlSection& root, Config& config, ResolvedLog& log) {
+// `own_features`: whether entries that choose their own standardisation are read too.
+void read_learners(const YamlSection& root, bool own_features, Config& config, ResolvedLog& log) {
   const YAML::Node list = root.child("learners");
   if (!list.IsSequence() || list.size() == 0)
     root.fail(
         "learners",
         "expected a list of learners, each with a 'type'; without the key the recommended recipe is used");
-  for (size_t i = 0; i < list.size(); ++i)
-    read_learner(YamlSection(root.document(), list[i], fmt::format("learners.{}", i)), config.data,
-                 config.learners, log);
+  for (size_t i = 0; i < list.size(); ++i) {
+    const YamlSection entry(root.document(), list[i], fmt::format("learners.{}", i));
+    if (own_features || !entry.has("standardize")) read_learner(entry, config.data, config.learners, log);
+  }
   expect_distinct(config.learners);
 }
 
@@ -88,9 +90,9 @@ Config build(const ConfigSource& source, const YamlDocument* recipe) {
                                 recipe == nullptr ? YAML::Node() : recipe->root(), "");
   read_data(root.section("data"), recipe_root.section("data"), config.data, log);
   if (root.has("learners"))
-    read_learners(root, config, log);
+    read_learners(root, true, config, log);
   else if (recipe != nullptr)
-    read_learners(recipe_root, config, log);
+    read_learners(recipe_root, !root.section("data").has("standardize"), config, log);
 
   const YamlSection calibrate =
       root.has("calibrate") ? root.section("calibrate") : recipe_root.section("calibrate");

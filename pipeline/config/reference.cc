@@ -56,8 +56,8 @@ void add_recipes(std::string& out) {
       "\n## `learners`\n\nA list of learners, each with a `type` and the keys of its section below. Without "
       "the key the recommended recipe is used,\nwhich depends on the number of training documents (of the "
       "largest fold) only; `data.standardize`, `data.calibration` and `calibrate` are then the\nrecipe's "
-      "too, unless the config "
-      "has them. `config.resolved.yaml` in the run's folder shows what was used.\n";
+      "too, unless the config has them; with `data.standardize` in the config the recipe's learners that "
+      "choose their own are left\nout. `config.resolved.yaml` in the run's folder shows what was used.\n";
   for (const Recipe& recipe : recommended_recipes()) {
     out += recipe.documents == Recipe::kAny ? "\nFor larger training data:\n"
                                             : fmt::format("\nUp to {} documents:\n", recipe.documents);

@@ -359,7 +359,9 @@ TEST(Config, WhatAConfigSaysGoesBeforeTheRecipe) {
       "calibrate: {cpc: [shift]}\n";
   const Config config = with_recipe(parse(text, {"seed=7"}), 1000);
   EXPECT_EQ(config.data.standardize, Standardize::kReplace);
+  EXPECT_FALSE(config.learners.empty());
   for (const LearnerSpec& spec : config.learners) EXPECT_EQ(spec.standardize, Standardize::kReplace);
+  EXPECT_EQ(config.resolved.find("cdf"), std::string::npos) << "learners that are left out";
   EXPECT_THAT(config.calibrate.cpc, ElementsAre("shift"));
   EXPECT_EQ(config.seed, 7U);
   // Much data needs a smaller share of it for calibration.
