@@ -6,6 +6,22 @@
 #include "tunemix/core/error.h"
 
 namespace tunemix {
+namespace {
+
+// The distinct values; where they are too many, those at equal steps of rank, the smallest and the largest
+// among them.
+std::vector<float> knots_of(const std::vector<float>& sorted) {
+  std::vector<float> knots = sorted;
+  knots.erase(std::unique(knots.begin(), knots.end()), knots.end());
+  if (knots.size() <= FeatureCdf::kKnots) return knots;
+  knots.clear();
+  for (size_t k = 0; k < FeatureCdf::kKnots; ++k)
+    knots.push_back(sorted[k * (sorted.size() - 1) / (FeatureCdf::kKnots - 1)]);
+  knots.erase(std::unique(knots.begin(), knots.end()), knots.end());
+  return knots;
+}
+
+}  // namespace
 
 FeatureCdf FeatureCdf::fit(const Dataset& data, const Context& context) {
   const size_t n = data.documents();
@@ -13,28 +29,30 @@ FeatureCdf FeatureCdf::fit(const Dataset& data, const Context& context) {
   std::vector<std::vector<float>> knots(data.features());
   std::vector<std::vector<float>> below(data.features());
   std::vector<std::vector<float>> up_to(data.features());
-  const auto share = [&](auto count) {
-    return static_cast<float>(
-        std::min(1.0, static_cast<double>(count) / static_cast<double>(std::max<size_t>(1, n - 1))));
-  };
   context.pool().run(data.features(), [&](size_t j) {
     context.check_stop();
     std::vector<float> sorted(n);
     for (size_t i = 0; i < n; ++i) sorted[i] = data.row(i)[j];
     std::sort(sorted.begin(), sorted.end());
-    std::vector<float> distinct = sorted;
-    distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
-    if (distinct.size() > kKnots) {
-      // Values at equal steps of rank, the smallest and the largest among them.
-      distinct.clear();
-      for (size_t k = 0; k < kKnots; ++k) distinct.push_back(sorted[k * (n - 1) / (kKnots - 1)]);
-      distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+    // Where nothing is below 0, documents with a 0 do not have the feature.
+    const bool some_absent = sorted.front() == 0;
+    if (some_absent) {
+      sorted.erase(sorted.begin(), std::upper_bound(sorted.begin(), sorted.end(), 0.0F));
+      knots[j] = {0};
+      below[j] = {0};
+      up_to[j] = {0};
     }
-    for (const float knot : distinct) {
-      below[j].push_back(share(std::lower_bound(sorted.begin(), sorted.end(), knot) - sorted.begin()));
-      up_to[j].push_back(share(std::upper_bound(sorted.begin(), sorted.end(), knot) - sorted.begin()));
+    const double most = static_cast<double>(std::max<size_t>(1, sorted.size() - (some_absent ? 0 : 1)));
+    for (const float knot : knots_of(sorted)) {
+      const auto smaller = std::lower_bound(sorted.begin(), sorted.end(), knot) - sorted.begin();
+      const auto not_above = std::upper_bound(sorted.begin(), sorted.end(), knot) - sorted.begin();
+      const double from =
+          some_absent ? 0.5 * static_cast<double>(smaller + not_above) : static_cast<double>(smaller);
+      const double to = some_absent ? from : static_cast<double>(not_above);
+      knots[j].push_back(knot);
+      below[j].push_back(static_cast<float>(from / most));
+      up_to[j].push_back(static_cast<float>(std::min(1.0, to / most)));
     }
-    knots[j] = std::move(distinct);
   });
   FeatureCdf cdf;
   for (size_t j = 0; j < knots.size(); ++j) {

@@ -149,6 +149,14 @@ class SoftmaxBandit : public Bandit {
   // The share of uniform draws.
   virtual double exploration() const { return exploration_; }
 
+  // As many equally likely arms as the weights are worth (1 over the sum of squares of w / sum w), as a share
+  // of all: 1 where all weigh the same.
+  double share_of_good_arms() const {
+    double squares = 0;
+    for (size_t j = 0; j < arms_; ++j) squares += tree_[j] * tree_[j];
+    return total_ * total_ / (squares * static_cast<double>(arms_));
+  }
+
   // How far apart the rules let ln w be: the best arm weighs at most A times as much as the worst, and so
   // does not take over from all the others together.
   double widest() const { return std::log(static_cast<double>(arms_)); }
@@ -323,14 +331,22 @@ class AdvantageBandit final : public SoftmaxBandit {
 // A discounted value of each arm: what it is paid, which is 1 where that is surely more than chance. All arms
 // are drawn first, so that each has a value; then v += rate * weight * (reward - v): in small leaves chance
 // decides what a feature gains, and they change little. w = v^power, but at least 1/A: the good arms are as
-// likely as each other, and so are all where none is better than chance.
+// likely as each other, and so are all where none is better than chance. The more good arms there are among
+// the others of a draw anyhow, the more draws are uniform: to prefer the best of them would be to fit noise.
 class ValueBandit final : public SoftmaxBandit {
  public:
   ValueBandit(const BanditOptions& options, size_t arms)
-      : SoftmaxBandit(arms, options.exploration, 0), rate_(options.rate), power_(options.power) {}
+      : SoftmaxBandit(arms, options.exploration, 0),
+        least_uniform_(options.exploration),
+        rate_(options.rate),
+        power_(options.power),
+        uniform_(options.exploration) {}
 
   std::vector<uint32_t> draw(size_t count, Random& random) override {
-    return values_.empty() ? all_arms(arms_) : SoftmaxBandit::draw(count, random);
+    if (values_.empty()) return all_arms(arms_);
+    const double others = static_cast<double>(count) - 1;
+    uniform_ = std::clamp(others * share_of_good_arms(), least_uniform_, 1.0);
+    return SoftmaxBandit::draw(count, random);
   }
 
   bool compares_with_chance() const override { return true; }
@@ -347,17 +363,24 @@ class ValueBandit final : public SoftmaxBandit {
   void save(BinaryWriter& out) const override {
     SoftmaxBandit::save(out);
     out.put(values_);
+    out.put(uniform_);
   }
   void load(BinaryReader& in) override {
     SoftmaxBandit::load(in);
     values_ = in.get_vector<double>();
     const bool right = std::all_of(values_.begin(), values_.end(), [](double v) { return v >= 0 && v <= 1; });
     if ((!values_.empty() && values_.size() != arms_) || !right) in.fail("the bandit's values are wrong");
+    uniform_ = in.get<double>();
+    if (!(uniform_ >= 0 && uniform_ <= 1)) in.fail("the bandit's share of uniform draws is wrong");
   }
 
  private:
+  double exploration() const override { return uniform_; }
+
+  double least_uniform_;
   double rate_;
   double power_;
+  double uniform_;              // share of the last draw's arms that were drawn uniformly
   std::vector<double> values_;  // empty before the first draw was paid
 };
 

@@ -17,11 +17,37 @@ Dataset made(size_t queries, uint64_t seed = 1) {
                         Context());
 }
 
-// |{j: x_j < x}| / (n - 1), as the definition reads.
+struct Counts {
+  double absent = 0;
+  double negative = 0;
+  double smaller = 0;
+  double equal = 0;
+};
+
+Counts count(const Dataset& data, size_t feature, float value) {
+  Counts counts;
+  for (size_t i = 0; i < data.documents(); ++i) {
+    const float x = data.row(i)[feature];
+    counts.absent += x == 0 ? 1 : 0;
+    counts.negative += x < 0 ? 1 : 0;
+    counts.smaller += x < value ? 1 : 0;
+    counts.equal += x == value ? 1 : 0;
+  }
+  return counts;
+}
+
+bool can_be_absent(const Dataset& data, size_t feature) {
+  const Counts counts = count(data, feature, 0);
+  return counts.absent > 0 && counts.negative == 0;
+}
+
+// |{j: x_j < x}| / (n - 1), as the definition reads; where 0 stands for absent, 0 for that, and of the
+// documents that have the feature those with a smaller value and half of those with the same.
 double slow_share(const Dataset& data, size_t feature, float value) {
-  double below = 0;
-  for (size_t i = 0; i < data.documents(); ++i) below += data.row(i)[feature] < value ? 1 : 0;
-  return below / static_cast<double>(data.documents() - 1);
+  const Counts counts = count(data, feature, value);
+  const auto n = static_cast<double>(data.documents());
+  if (!can_be_absent(data, feature)) return std::min(1.0, counts.smaller / (n - 1));
+  return value <= 0 ? 0 : (counts.smaller - counts.absent + counts.equal / 2) / (n - counts.absent);
 }
 
 TEST(FeatureCdf, IsTheDefinitionWhereValuesAreFew) {
@@ -32,14 +58,43 @@ TEST(FeatureCdf, IsTheDefinitionWhereValuesAreFew) {
   for (size_t i = 0; i < data.documents(); ++i)
     for (size_t j = 0; j < data.features(); ++j)
       EXPECT_FLOAT_EQ(shares.row(i)[j], static_cast<float>(slow_share(data, j, data.row(i)[j])));
-  // Also for values that it has not seen.
+  // Also for values that it has not seen; where some are absent, these are on a line between those that it
+  // has.
   const FeatureCdf cdf = FeatureCdf::fit(data, Context());
   const Dataset other = made(10, 2);
+  size_t of_each_kind[2] = {0, 0};
   for (size_t i = 0; i < other.documents(); ++i)
-    for (size_t j = 0; j < data.features(); ++j)
-      EXPECT_FLOAT_EQ(cdf.at(j, other.row(i)[j]),
-                      static_cast<float>(std::min(1.0, slow_share(data, j, other.row(i)[j]))));
+    for (size_t j = 0; j < data.features(); ++j) {
+      const float value = other.row(i)[j];
+      const bool absent = can_be_absent(data, j);
+      const double tolerance = absent && value > 0 && count(data, j, value).equal == 0 ? 0.1 : 1e-6;
+      EXPECT_NEAR(cdf.at(j, value), slow_share(data, j, value), tolerance);
+      ++of_each_kind[absent ? 1 : 0];
+    }
+  EXPECT_GT(of_each_kind[0], 0U);
+  EXPECT_GT(of_each_kind[1], 0U);
   EXPECT_TRUE(std::equal(shares.labels().begin(), shares.labels().end(), data.labels().begin()));
+}
+
+// A rare feature keeps its scale, and one that is there or not is not lost.
+TEST(FeatureCdf, LeavesOutDocumentsThatDoNotHaveTheFeature) {
+  std::vector<float> values(3 * 100, 0.0F);
+  for (size_t i = 0; i < 4; ++i) {
+    values[3 * i] = static_cast<float>(i + 1);  // 1, 2, 3, 4 and 96 times absent
+    values[3 * i + 1] = 7;                      // there or not
+  }
+  for (size_t i = 0; i < 100; ++i)
+    values[3 * i + 2] = static_cast<float>(i) - 50;  // 0 is a value like others
+  const Dataset data(values, 3, std::vector<int32_t>(100, 0), QueryIndex({0, 100}, {"q"}), NameTable());
+  const FeatureCdf cdf = FeatureCdf::fit(data, Context());
+  EXPECT_EQ(cdf.at(0, 0), 0);
+  for (size_t i = 0; i < 4; ++i)
+    EXPECT_FLOAT_EQ(cdf.at(0, static_cast<float>(i + 1)), (static_cast<float>(i) + 0.5F) / 4);
+  EXPECT_FLOAT_EQ(cdf.at(0, 2.5F), 0.5F);
+  EXPECT_EQ(cdf.at(0, 9), 1);
+  EXPECT_EQ(cdf.at(1, 0), 0);
+  EXPECT_FLOAT_EQ(cdf.at(1, 7), 0.5F);
+  EXPECT_FLOAT_EQ(cdf.at(2, 0), 50.0F / 99);
 }
 
 TEST(FeatureCdf, IsCloseAndNeverFallsWhereValuesAreMany) {

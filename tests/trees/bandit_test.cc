@@ -156,7 +156,7 @@ TEST(Bandit, LearnsAnewWhenOtherArmsBecomeGood) {
     problem.play(*bandit, 4, 2000, random);
     problem.first_good = 100;
     problem.play(*bandit, 4, 1500, random);
-    EXPECT_GT(problem.play(*bandit, 4, 1000, random), 2 * 0.05);
+    EXPECT_GT(problem.play(*bandit, 4, 1000, random), 1.7 * 0.05);
   }
 }
 
@@ -176,6 +176,29 @@ TEST(Bandit, ValueTellsArmsFromChanceAndNoMore) {
     else
       EXPECT_DOUBLE_EQ(*least, p[50]);
   }
+}
+
+// The more of its arms are good anyhow, the more a draw of several is uniform; one arm alone never is.
+TEST(Bandit, ValueDrawsUniformlyWhereManyArmsAreGood) {
+  const size_t arms = 100;
+  for (const size_t good : {3, 10, 20, 50})
+    for (const size_t count : {1, 4, 16}) {
+      SCOPED_TRACE(testing::Message() << good << " good arms, " << count << " drawn");
+      Random random(41);
+      auto bandit = make_bandit(of(BanditKind::kValue), arms);
+      const auto paid = [&](uint32_t arm) { return arm < good ? 1.0 : 0.1; };
+      for (int t = 0; t < 3; ++t) play_once(*bandit, count, random, paid);
+      std::vector<double> w;
+      for (uint32_t j = 0; j < arms; ++j) w.push_back(std::max(std::pow(paid(j), 4), 0.01));
+      double squares = 0;
+      for (const double weight : w) squares += weight * weight;
+      const double share = sum(w) * sum(w) / squares / static_cast<double>(arms);
+      const double uniform = std::clamp(static_cast<double>(count - 1) * share, 0.4, 1.0);
+      const std::vector<double> p = bandit->probabilities();
+      for (size_t j = 0; j < arms; ++j)
+        EXPECT_NEAR(p[j], (1 - uniform) * w[j] / sum(w) + uniform / static_cast<double>(arms), 1e-12);
+      EXPECT_EQ(p[0] > 1.01 * p[99], count == 1 || 10 * (count - 1) * good < 9 * arms);
+    }
 }
 
 TEST(Bandit, NoArmTakesOverWhereAllAreAlike) {

@@ -1,5 +1,8 @@
 // Features as shares: each value becomes the share of the training documents whose value is smaller (Chapelle
-// and Chang 2011, section 4.3).
+// and Chang 2011, section 4.3). A feature that is never negative and sometimes 0 is taken for absent where it
+// is 0, as files leave it out: 0 stays 0, and the others become the share of the documents that have it with
+// a smaller value, of equal values half. So a rare feature keeps its scale; as a share of all documents every
+// present value of it would be about 1.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +14,9 @@
 
 namespace tunemix {
 
-// Of each feature at most kKnots values of the training data with the shares of smaller ones and of those not
-// above it, and straight lines in between: exact at the knots, and everywhere where a feature has no more
-// values than that. Below the smallest value it is 0, above the largest 1.
+// Of each feature at most kKnots values of the training data, and 0 where some are absent, with the shares of
+// smaller ones and of those not above it, and straight lines in between: exact at the knots, and everywhere
+// where a feature has no more values than that. Below the smallest value it is 0, above the largest 1.
 class FeatureCdf {
  public:
   static constexpr size_t kKnots = 256;

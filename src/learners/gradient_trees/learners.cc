@@ -37,14 +37,14 @@ LearnerEntry lambdamart_learner() {
   LearnerEntry entry = entry_of(TreeObjective::kLambdaMart, "lambdamart", "LM",
                                 "boosted trees on pairs of documents weighted by the change of NDCG@k",
                                 "Burges, From RankNet to LambdaRank to LambdaMART, 2010");
-  entry.version = 5;
+  entry.version = 6;
   return entry;
 }
 
 LearnerEntry mart_learner() {
   LearnerEntry entry = entry_of(TreeObjective::kMart, "mart", "MART", "boosted regression trees on the grade",
                                 "Friedman, Greedy function approximation: a gradient boosting machine, 2001");
-  entry.version = 5;
+  entry.version = 6;
   entry.takes_targets = true;
   return entry;
 }
@@ -54,7 +54,7 @@ LearnerEntry yetirank_learner() {
       TreeObjective::kYetiRank, "yetirank", "YR", "boosted trees on neighbours in randomly perturbed orders",
       "Gulin, Kuralenok, Pavlov, Winning the transfer learning track of Yahoo!'s LTR challenge with "
       "YetiRank, 2011");
-  entry.version = 5;
+  entry.version = 6;
   return entry;
 }
 
@@ -63,7 +63,7 @@ LearnerEntry logitboost_learner() {
       TreeObjective::kLogitBoost, "logitboost", "LB",
       "boosted trees on the probabilities of the labels, one tree a label and round",
       "Friedman, Hastie, Tibshirani, Additive logistic regression, 2000; Li, Robust LogitBoost, 2010");
-  entry.version = 5;
+  entry.version = 6;
   return entry;
 }
 
