@@ -70,8 +70,8 @@ void Experiment::run_final() {
     const auto prepare = [&](const TrainJob& job) {
       const LearnerSpec& spec = plan_.learner(job);
       if (spec.learner->external || prepared.contains(spec.standardize)) return;
-      prepared[spec.standardize] = std::make_unique<PreparedData>(
-          standardize(read_all(plan_.config, all, *store_, context_), spec.standardize, context_));
+      prepared[spec.standardize] =
+          prepare_all(read_all(plan_.config, all, *store_, context_), spec.standardize, context_);
     };
     const auto run_jobs = [&](const std::vector<const TrainJob*>& some) {
       for (const TrainJob* job : some) prepare(*job);

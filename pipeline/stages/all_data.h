@@ -1,6 +1,8 @@
 // All the data that a config names, each query once: what the final model is trained on.
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,9 +48,13 @@ QuerySplit final_split(const Config& config, const QueryIndex& queries, int bag)
 
 // The features standardised as some learners want them, with the bins that these share.
 struct PreparedData {
-  explicit PreparedData(Dataset features) : data(std::move(features)), bins(data) {}
+  PreparedData(Dataset features, std::optional<FeatureMap> feature_map)
+      : data(std::move(features)), bins(data), map(std::move(feature_map)) {}
   Dataset data;
   BinCache bins;
+  std::optional<FeatureMap> map;  // what was done to them that a model has to repeat
 };
+
+std::unique_ptr<PreparedData> prepare_all(const Dataset& features, Standardize mode, const Context& context);
 
 }  // namespace tunemix

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "pipeline/stages/train.h"
+#include "tunemix/learn/composed_model.h"
 #include "tunemix/learners/registry.h"
 
 namespace tunemix {
@@ -90,8 +91,10 @@ ScoredModel train_final(const Plan& plan, const FinalJob& job, const AllDataInfo
   std::vector<size_t> numbers;
   for (const FinalJob::Wanted& wanted : job.wanted) numbers.push_back(number_of(model->points(), wanted.at));
   ScoredModel result;
-  result.learned = {&learner, model->keep(numbers)};
   result.held_out = model->score(held_out, numbers, context);
+  std::unique_ptr<Model> kept = model->keep(numbers);
+  if (data.map) kept = std::make_unique<ComposedModel>(std::move(kept), *data.map);
+  result.learned = {&learner, std::move(kept)};
   return result;
 }
 
@@ -101,12 +104,11 @@ void expect_final_possible(const Config& config) {
   if (!config.data.features.empty())
     throw_input("data.features chooses features, which fit does not do; leave the others out of the files");
   for (const LearnerSpec& spec : config.learners) {
-    const char* key = spec.standardize == Standardize::kCdf ? "standardize: cdf"
-                      : spec.source != SourceUse::kNone     ? "source"
-                      : spec.labels                         ? "labels"
-                      : spec.ordinal                        ? "classes: ordinal"
-                      : spec.copies > 0                     ? "copies"
-                                                            : nullptr;
+    const char* key = spec.source != SourceUse::kNone ? "source"
+                      : spec.labels                   ? "labels"
+                      : spec.ordinal                  ? "classes: ordinal"
+                      : spec.copies > 0               ? "copies"
+                                                      : nullptr;
     if (key != nullptr)
       throw_input("{} has {}, which is for experiments: fit does not train it on all the data; leave it out",
                   spec.place, key);
@@ -315,7 +317,7 @@ Bundle make_final_bundle(BundleInfo info, const Plan& plan, const FinalChoice& c
                            weight,
                            {static_cast<uint32_t>(j), static_cast<uint32_t>(w), std::move(calibrator)}});
       }
-    models.push_back({std::move(parts[j].learned), spec.standardize});
+    models.push_back({std::move(parts[j].learned), bundle_standardize(spec.standardize)});
   }
   std::vector<size_t> order(entries.size());
   std::iota(order.begin(), order.end(), size_t{0});

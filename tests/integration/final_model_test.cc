@@ -126,12 +126,38 @@ TEST_F(FinalModel, WeighsDocumentsAndRefusesWhatItDoesNotTrain) {
   for (const char* bundle : {"plain", "weighted"})
     at_.good(fmt::format("predict --bundle {0}.tmx --data S2.txt --out {0}.scores", bundle));
   EXPECT_NE(slurp(at_ / "plain.scores"), slurp(at_ / "weighted.scores"));
-  for (const char* option : {"learners.0.classes=ordinal", "data.standardize=cdf", "learners.0.copies=2"}) {
+  for (const char* option : {"learners.0.classes=ordinal", "learners.0.copies=2"}) {
     const Result refused = at_.run(fmt::format("fit files.yaml {}", option));
     EXPECT_EQ(refused.code, 2) << option;
     EXPECT_THAT(refused.err, HasSubstr("is for experiments: fit does not train it")) << option;
   }
   EXPECT_THAT(at_.run("fit files.yaml 'data.features=[1-3]'").err, HasSubstr("which fit does not do"));
+}
+
+// Shares do not depend on a feature's scale, so neither do the scores of a model of shares; and the bundle
+// makes the shares itself.
+TEST_F(FinalModel, SeesFeaturesAsShares) {
+  const std::string options =
+      " 'learners=[{type: svm, C: [0.1], standardize: cdf}]' 'calibrate.cpc=[]' --out ";
+  at_.good("fit files.yaml" + options + "plain.tmx");
+  at_.good("predict --bundle plain.tmx --data S2.txt --out plain.scores");
+  for (int file = 1; file <= 3; ++file) {
+    const std::string name = "S" + std::to_string(file) + ".txt";
+    std::istringstream lines(slurp(at_ / name));
+    std::string scaled;
+    for (std::string line; std::getline(lines, line);) {
+      const size_t from = line.find(" 1:") + 3;
+      const size_t to = line.find(' ', from);
+      scaled += fmt::format("{}{}{}\n", line.substr(0, from), 8 * std::stof(line.substr(from, to - from)),
+                            line.substr(to));
+    }
+    at_.write(name, scaled);
+  }
+  at_.good("fit files.yaml" + options + "scaled.tmx");
+  at_.good("predict --bundle scaled.tmx --data S2.txt --out scaled.scores");
+  EXPECT_EQ(slurp(at_ / "plain.scores"), slurp(at_ / "scaled.scores"));
+  at_.good("predict --bundle plain.tmx --data S2.txt --out other.scores");
+  EXPECT_NE(slurp(at_ / "plain.scores"), slurp(at_ / "other.scores"));
 }
 
 TEST_F(FinalModel, NeedsNoTestData) {

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <set>
 
+#include "pipeline/stages/final_model.h"
 #include "pipeline/stages/plan.h"
 #include "tests/support.h"
 #include "tunemix/core/binary.h"
@@ -348,6 +349,7 @@ TEST(Config, WithoutLearnersTheRecipeForTheSizeOfTheDataIsUsed) {
         if (key == "votes") votes.insert(value);
     }
     EXPECT_THAT(rows, IsSupersetOf({"AB", "LM"}));
+    EXPECT_NO_THROW(expect_final_possible(config));
     EXPECT_EQ(votes.contains("leaf"), recipe.documents <= 50000);
     EXPECT_EQ(votes.contains("real"), recipe.documents > 20000);
   }
