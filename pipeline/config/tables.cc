@@ -89,7 +89,8 @@ const OptionTable<DataConfig>& data_table() {
     t.choice(
         "standardize", &DataConfig::standardize, standardize_words(),
         "What becomes of features: left as they are; standardised within each query, beside the others or in "
-        "their place; or cdf, the share of the training documents with a smaller value");
+        "their place; or cdf, the share of the training documents (of those that have the feature) with a "
+        "smaller value");
     t.number("labels", &DataConfig::labels, 0, 32,
              "Number of labels K; 0: one more than the largest label of a fold's training data");
     t.numbers("grades", &DataConfig::grades, 0, 1e9, "Grade of each label, non-decreasing; []: 2^label - 1");

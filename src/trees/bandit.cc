@@ -337,7 +337,6 @@ class ValueBandit final : public SoftmaxBandit {
  public:
   ValueBandit(const BanditOptions& options, size_t arms)
       : SoftmaxBandit(arms, options.exploration, 0),
-        least_uniform_(options.exploration),
         rate_(options.rate),
         power_(options.power),
         uniform_(options.exploration) {}
@@ -345,7 +344,7 @@ class ValueBandit final : public SoftmaxBandit {
   std::vector<uint32_t> draw(size_t count, Random& random) override {
     if (values_.empty()) return all_arms(arms_);
     const double others = static_cast<double>(count) - 1;
-    uniform_ = std::clamp(others * share_of_good_arms(), least_uniform_, 1.0);
+    uniform_ = std::clamp(others * share_of_good_arms(), SoftmaxBandit::exploration(), 1.0);
     return SoftmaxBandit::draw(count, random);
   }
 
@@ -377,7 +376,6 @@ class ValueBandit final : public SoftmaxBandit {
  private:
   double exploration() const override { return uniform_; }
 
-  double least_uniform_;
   double rate_;
   double power_;
   double uniform_;              // share of the last draw's arms that were drawn uniformly

@@ -20,7 +20,8 @@ std::vector<std::pair<std::string, BanditKind>> bandit_words();
 
 struct BanditOptions {
   BanditKind kind = BanditKind::kValue;
-  double exploration = 0;   // g: the share of uniform draws (not ucb1, ucbv, random); 0: the rule's own
+  // g: the share of uniform draws, of value the least (not ucb1, ucbv, random); 0: the rule's own
+  double exploration = 0;
   double rate = 0;          // eta of exp3g, A eta of exp3a, the step of value; 0: the rule's own
   double power = 4;         // of value: arms are drawn by value^power
   double confidence = 2.0;  // a of exp3p

@@ -28,7 +28,7 @@ const OptionTable<AdaBoostOptions>& adaboost_option_table() {
     t.number("arms_per_pull", &O::arms_per_pull, 1, 100000,
              "features that a search looks at, under a bandit");
     t.number("exploration", &O::exploration, 0.0, 1.0,
-             "share of uniform draws (not ucb1, ucbv, random); 0: the bandit's own");
+             "share of uniform draws (of value: the least; not ucb1, ucbv, random); 0: the bandit's own");
     t.number("bandit_rate", &O::bandit_rate, 0.0, 1000.0,
              "eta of exp3g, eta times the features of exp3a, the step of value; 0: the bandit's own");
     t.number("bandit_power", &O::bandit_power, 0.01, 100.0,
