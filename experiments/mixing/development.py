@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Compares recipes on sixteen small generated problems, made to choose by: nothing here is a test set of any table.
+"""Compares recipes on generated problems, made to choose by: nothing here is a test set of any table.
 
-    experiments/mixing/development.py     the recommended recipe
+    experiments/mixing/development.py     the recommended recipe, on sixteen problems of little data
+    experiments/mixing/development.py --middle     on four of 20 000 to 40 000 documents
     experiments/mixing/development.py experiments/mixing/from10.yaml recommended     a config, its folds replaced, and that recipe
 
-For each problem and recipe: ALL+EXP on 600 other queries, minus the best of the families' EXP rows there.
+For each problem and recipe: ALL+EXP on other queries (600; 1200 with --middle), minus the best of the families' EXP rows there (yahoo).
 WORK=runs/development, TUNEMIX=build/bin/tunemix
 """
 import json
@@ -29,6 +30,12 @@ PROBLEMS = {
     "2 grades": (100, 40, ["--preset", "mslr10k", "--labels", "2"], False),
     "quickstart": (150, 50, ["--preset", "quickstart"], False),
 }
+MIDDLE = {
+    "290 queries": (290, 95, ["--preset", "mslr10k"], False),
+    "520 queries": (520, 170, ["--preset", "mslr10k"], False),
+    "520 queries, 46 features, 3 grades": (520, 170, ["--preset", "mslr10k", "--labels", "3", "--features", "46"], False),
+    "400 queries, 60 of 300 features useful": (400, 130, ["--preset", "mslr10k", "--features", "300", "--useful", "60"], False),
+}
 SPLITS = ["train", "valid", "test"]
 
 
@@ -48,16 +55,16 @@ def leave_out_values(path):
     path.write_text("\n".join(lines) + "\n")
 
 
-def generate(number, repeat):
-    train, valid, arguments, sparse = list(PROBLEMS.values())[number]
+def generate(name, problem, first_seed, others):
+    """The files of its splits; `others`: queries to compare on."""
+    train, valid, arguments, sparse = problem
     files = []
-    for k, (split, queries) in enumerate(zip(SPLITS, [train, valid, 600])):
-        path = WORK / f"{number}-{repeat}-{split}.txt"
+    for k, (split, queries) in enumerate(zip(SPLITS, [train, valid, others])):
+        path = WORK / f"{name}-{split}.txt"
         files.append(path)
         if path.exists():
             continue
-        seed = 1000 + 100 * number + 10 * repeat + k
-        subprocess.run([PROGRAM, "synth", *arguments, "--queries", str(queries), "--seed", str(seed), "--out", path, "--quiet"], check=True)
+        subprocess.run([PROGRAM, "synth", *arguments, "--queries", str(queries), "--seed", str(first_seed + k), "--out", path, "--quiet"], check=True)
         if sparse:
             leave_out_values(path)
     return files
@@ -70,7 +77,7 @@ def ahead(recipe, files):
         arguments = ["--data-train", train, "--data-valid", valid, "--data-test", test]
     else:
         arguments = [recipe, f"data.folds=[{{train: {train}, valid: {valid}, test: {test}}}]"]
-    command = [PROGRAM, "run", *arguments, "name=development", "--runs", WORK / "runs", "--quiet", "--json"]
+    command = [PROGRAM, "run", *arguments, "name=development", "evaluate.tools=[yahoo]", "--runs", WORK / "runs", "--quiet", "--json"]
     results = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
     shutil.rmtree(WORK / "runs")
     rows = {row["name"]: row["ndcg@10"] for row in results["rows"] if row["split"] == "test"}
@@ -79,13 +86,15 @@ def ahead(recipe, files):
 
 
 def main():
-    recipes = sys.argv[1:] or ["recommended"]
+    middle = "--middle" in sys.argv
+    recipes = [argument for argument in sys.argv[1:] if argument != "--middle"] or ["recommended"]
     WORK.mkdir(parents=True, exist_ok=True)
     print("| problem | " + " | ".join(recipes) + " |\n|---" + "|---" * len(recipes) + "|")
     found = {recipe: [] for recipe in recipes}
-    for number, problem in enumerate(PROBLEMS):
-        for repeat in range(2):
-            files = generate(number, repeat)
+    for number, (problem, made) in enumerate((MIDDLE if middle else PROBLEMS).items()):
+        for repeat in range(1 if middle else 2):
+            name, first_seed, others = (f"{number}-{repeat}", 1000, 600) if not middle else (f"middle-{number}", 3000, 1200)
+            files = generate(name, made, first_seed + 100 * number + 10 * repeat, others)
             for recipe in recipes:
                 found[recipe].append(ahead(recipe, files))
             print(f"| {problem} | " + " | ".join(f"{found[recipe][-1][0]:+.4f}" for recipe in recipes) + " |", flush=True)

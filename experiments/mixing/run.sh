@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Does the mixture keep up with its best part? The recommended recipe on generated data of 10^4, 10^5 and 7 x 10^5 training documents, and,
-# where TUNEMIX_SHARED_DATA is set, on MQ2008, OHSUMED and the samples MSLR-sample and sparse300, these also with all their queries
+# Does the mixture keep up with its best part? The recommended recipe on generated data of 10^4, 4 x 10^4, 10^5 and 7 x 10^5 training documents,
+# and, where TUNEMIX_SHARED_DATA is set, on MQ2008, OHSUMED and the samples MSLR-sample and sparse300, these also with all their queries
 # in five rotating folds (-folds): their own test files have 18 and 50 queries.
-#   experiments/mixing/run.sh [small medium large quickstart mq2008 ohsumed mslr-sample sparse300 mslr-sample-folds sparse300-folds]
+#   experiments/mixing/run.sh [small middle medium large quickstart mq2008 ohsumed mslr-sample sparse300 mslr-sample-folds sparse300-folds]
 # default: all; SEEDS="1 2 3 4 5", WORK=runs/mixing, TUNEMIX=build/bin/tunemix
 # Adds a line per set and seed to results.csv and prints the table.
 set -euo pipefail
@@ -11,7 +11,7 @@ program=$(realpath "${TUNEMIX:-build/bin/tunemix}")
 here=$PWD/experiments/mixing
 work=${WORK:-runs/mixing}
 sets=("$@")
-[ ${#sets[@]} -gt 0 ] || sets=(small medium large quickstart ${TUNEMIX_SHARED_DATA:+mq2008 ohsumed mslr-sample sparse300 mslr-sample-folds sparse300-folds})
+[ ${#sets[@]} -gt 0 ] || sets=(small middle medium large quickstart ${TUNEMIX_SHARED_DATA:+mq2008 ohsumed mslr-sample sparse300 mslr-sample-folds sparse300-folds})
 mkdir -p "$work"
 generate() { # NAME SEED [--queries N]
   [ -f "$work/$1" ] || "$program" synth --preset mslr10k --seed "$2" --out "$work/$1" --quiet "${@:3}"
@@ -24,6 +24,7 @@ for set in "${sets[@]}"; do
   seeds=${SEEDS:-1 2 3 4 5}
   case $set in
     small) queries=140 valid=47 ;;
+    middle) queries=520 valid=170 ;;
     medium) queries=1400 valid=467 ;;
     large) queries='' valid=3300 ;;
     *) queries=none ;;

@@ -340,7 +340,7 @@ TEST(Config, WithoutLearnersTheRecipeForTheSizeOfTheDataIsUsed) {
     const Config again = parse_config(config.resolved, "config.resolved.yaml", {});
     EXPECT_EQ(again.values, config.values);
     EXPECT_EQ(plan_keys(again, store), plan_keys(config, store));
-    // Of every kind that is promised: +-1 votes on little data, real ones on much, both between.
+    // Of every kind that is promised: +-1 votes on little data, real ones on more.
     std::set<std::string> rows;
     std::set<std::string> votes;
     for (const LearnerSpec& spec : config.learners) {
@@ -350,7 +350,7 @@ TEST(Config, WithoutLearnersTheRecipeForTheSizeOfTheDataIsUsed) {
     }
     EXPECT_THAT(rows, IsSupersetOf({"AB", "LM"}));
     EXPECT_NO_THROW(expect_final_possible(config));
-    EXPECT_EQ(votes.contains("leaf"), recipe.documents <= 50000);
+    EXPECT_EQ(votes.contains("leaf"), recipe.documents <= 20000);
     EXPECT_EQ(votes.contains("real"), recipe.documents > 20000);
   }
 }
