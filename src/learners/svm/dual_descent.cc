@@ -10,6 +10,9 @@ namespace tunemix::svm {
 namespace {
 
 constexpr int kEpochsBetweenChecks = 20;
+// Where labels are mostly noise, M gains next to nothing over M = 0, and a gap that is small beside that may
+// never be reached: it is tried for so long once the gap is small beside the objective.
+constexpr int kFineEpochs = 250;
 constexpr size_t kAhead = 2;  // documents between fetching a row and using it
 
 // One solve: the active documents, and what an epoch learnt about them.
@@ -179,16 +182,23 @@ Progressed dual_descent(const Problem& problem, double C, double gap, int max_ep
     Progressed result;
     result.certificate = certify_descent(problem, C, state, context);
     int next_check = 1;
-    while (!result.certificate.reached(C, gap) && result.epochs < max_epochs) {
+    int last = max_epochs;
+    const auto limit = [&] {
+      const bool small = result.certificate.relative_gap() <= gap;
+      last = small ? std::min(last, result.epochs + kFineEpochs) : max_epochs;
+    };
+    limit();
+    while (!result.certificate.reached(C, gap) && result.epochs < last) {
       context.check_stop();
       const double open = descent.epoch();
       ++result.epochs;
       // What the epoch saw tells when a real certificate is worth its pass.
       const double primal = result.certificate.primal;
       const bool promising = Certificate{primal, primal - open}.reached(C, gap);
-      if (!promising && result.epochs < next_check && result.epochs < max_epochs) continue;
+      if (!promising && result.epochs < next_check && result.epochs < last) continue;
       next_check = result.epochs + std::min(result.epochs, kEpochsBetweenChecks);
       result.certificate = certify_descent(problem, C, state, context);
+      limit();
       context.progress(static_cast<size_t>(result.epochs), static_cast<size_t>(max_epochs),
                        result.certificate.relative_gap());
       // Documents were left out on a guess; leaving them out for long keeps the gap open.

@@ -131,7 +131,7 @@ std::vector<SvmModel> train_svm_path(const Dataset& data, const SvmOptions& opti
     const svm::Certificate end = svm::certify(problem, C, state, dual_M, context);
     solved.push_back(
         make_model(problem, scaling, options, state, {C, end.primal, end.dual, progressed.epochs}));
-    if (!progressed.certificate.reached(C, options.gap))
+    if (progressed.certificate.relative_gap() > options.gap)
       context.warn(fmt::format(
           "the SVM with C = {} stopped after {} epochs at a relative gap of {:.3g}; expected {:.3g}", C,
           progressed.epochs, end.relative_gap(), options.gap));
