@@ -18,7 +18,7 @@ import tempfile
 from pathlib import Path
 
 PROGRAM = os.environ.get("TUNEMIX", "build/bin/tunemix")
-DATA = Path(os.environ["TUNEMIX_SHARED_DATA"])
+DATA = Path(os.environ.get("TUNEMIX_SHARED_DATA") or sys.exit("set TUNEMIX_SHARED_DATA to the folder that holds MQ2008/ and OHSUMED/"))
 FOLDS = [([1, 2, 3], 4, 5), ([2, 3, 4], 5, 1), ([3, 4, 5], 1, 2), ([4, 5, 1], 2, 3), ([5, 1, 2], 3, 4)]
 GRID = [(depth, eta) for depth in (3, 6) for eta in (0.05, 0.1)]
 ROUNDS, PERIOD = 300, 25

@@ -2,7 +2,7 @@
 """Compares recipes on generated problems, made to choose by: nothing here is a test set of any table.
 
     experiments/mixing/development.py     the recommended recipe, on sixteen problems of little data
-    experiments/mixing/development.py --middle     on four of 20 000 to 40 000 documents
+    experiments/mixing/development.py --middle     on six of 20 000 to 40 000 documents
     experiments/mixing/development.py experiments/mixing/from10.yaml recommended     a config, its folds replaced, and that recipe
 
 For each problem and recipe: ALL+EXP on other queries (600; 1200 with --middle), minus the best of the families' EXP rows there (yahoo).
@@ -19,27 +19,10 @@ import sys
 
 PROGRAM = os.environ.get("TUNEMIX", "build/bin/tunemix")
 WORK = pathlib.Path(os.environ.get("WORK", "runs/development"))
-# Training and validation queries, how they are generated, and whether most values are left out.
-PROBLEMS = {
-    "40 queries": (40, 20, ["--preset", "mslr10k"], False),
-    "70 queries": (70, 25, ["--preset", "mslr10k"], False),
-    "140 queries": (140, 47, ["--preset", "mslr10k"], False),
-    "30 of 300 features useful": (100, 40, ["--preset", "mslr10k", "--features", "300", "--useful", "30"], False),
-    "sparse, 300 features": (40, 40, ["--preset", "mslr10k", "--features", "300", "--useful", "100"], True),
-    "sparse, 3 grades": (60, 30, ["--preset", "mslr10k", "--labels", "3", "--features", "100"], True),
-    "2 grades": (100, 40, ["--preset", "mslr10k", "--labels", "2"], False),
-    "quickstart": (150, 50, ["--preset", "quickstart"], False),
-}
-MIDDLE = {
-    "290 queries": (290, 95, ["--preset", "mslr10k"], False),
-    "520 queries": (520, 170, ["--preset", "mslr10k"], False),
-    "520 queries, 46 features, 3 grades": (520, 170, ["--preset", "mslr10k", "--labels", "3", "--features", "46"], False),
-    "400 queries, 60 of 300 features useful": (400, 130, ["--preset", "mslr10k", "--features", "300", "--useful", "60"], False),
-}
 SPLITS = ["train", "valid", "test"]
 
 
-def leave_out_values(path):
+def sparse(path):
     """Keeps 2 to 50 % of each feature's values."""
     shares = random.Random(5)
     kept = {}
@@ -55,9 +38,42 @@ def leave_out_values(path):
     path.write_text("\n".join(lines) + "\n")
 
 
+def noisy(path):
+    """Gives half of the documents the label of any document."""
+    chance = random.Random(path.name)
+    lines = [line.split(" ", 1) for line in path.read_text().splitlines()]
+    labels = [label for label, _ in lines]
+    path.write_text("".join(f"{chance.choice(labels) if chance.random() < 0.5 else label} {rest}\n" for label, rest in lines))
+
+
+def as_it_is(path):
+    pass
+
+
+# Training and validation queries, how they are generated, and what is then changed in the files.
+PROBLEMS = {
+    "40 queries": (40, 20, ["--preset", "mslr10k"], as_it_is),
+    "70 queries": (70, 25, ["--preset", "mslr10k"], as_it_is),
+    "140 queries": (140, 47, ["--preset", "mslr10k"], as_it_is),
+    "30 of 300 features useful": (100, 40, ["--preset", "mslr10k", "--features", "300", "--useful", "30"], as_it_is),
+    "sparse, 300 features": (40, 40, ["--preset", "mslr10k", "--features", "300", "--useful", "100"], sparse),
+    "sparse, 3 grades": (60, 30, ["--preset", "mslr10k", "--labels", "3", "--features", "100"], sparse),
+    "2 grades": (100, 40, ["--preset", "mslr10k", "--labels", "2"], as_it_is),
+    "quickstart": (150, 50, ["--preset", "quickstart"], as_it_is),
+}
+MIDDLE = {
+    "290 queries": (290, 95, ["--preset", "mslr10k"], as_it_is),
+    "520 queries": (520, 170, ["--preset", "mslr10k"], as_it_is),
+    "520 queries, 46 features, 3 grades": (520, 170, ["--preset", "mslr10k", "--labels", "3", "--features", "46"], as_it_is),
+    "400 queries, 60 of 300 features useful": (400, 130, ["--preset", "mslr10k", "--features", "300", "--useful", "60"], as_it_is),
+    "290 queries, noisy": (290, 95, ["--preset", "mslr10k"], noisy),
+    "520 queries, 46 features, 3 grades, noisy": (520, 170, ["--preset", "mslr10k", "--labels", "3", "--features", "46"], noisy),
+}
+
+
 def generate(name, problem, first_seed, others):
     """The files of its splits; `others`: queries to compare on."""
-    train, valid, arguments, sparse = problem
+    train, valid, arguments, change = problem
     files = []
     for k, (split, queries) in enumerate(zip(SPLITS, [train, valid, others])):
         path = WORK / f"{name}-{split}.txt"
@@ -65,8 +81,7 @@ def generate(name, problem, first_seed, others):
         if path.exists():
             continue
         subprocess.run([PROGRAM, "synth", *arguments, "--queries", str(queries), "--seed", str(first_seed + k), "--out", path, "--quiet"], check=True)
-        if sparse:
-            leave_out_values(path)
+        change(path)
     return files
 
 
