@@ -22,17 +22,15 @@ learners:
 )";
 
 // Real votes and LambdaMART with small and large trees, each search through a bandit: faster than a search of
-// all features, and with more data better too. RankSVM for what is nearly linear; of more families that are
-// behind, some hundred validation queries are too few to take their weight away (experiments/mixing).
+// all features, and with more data better too. Linear rankers, +-1 votes and averaged trees are behind by
+// now, and some hundred validation queries are too few to take their weight away.
 constexpr const char* kMiddle = R"(data: {standardize: append}
 learners:
   - {type: adaboost_mh, votes: real, leaves: [16, 64], iterations: 1000, checkpoints: [200, 500], shrinkage: 0.05, bandit: value, bags: 4}
   - {type: lambdamart, leaves: [16, 64], iterations: 500, checkpoints: [100, 200, 300], shrinkage: 0.05, min_documents: 100, bandit: value, arms_per_pull: [4, 16], patience: 100, bags: 2}
-  - {type: ranksvm, bags: 2}
-  - {type: ranksvm, standardize: cdf, bags: 2}
 )";
 
-// Large trees only, and more of them: linear rankers are far behind by now.
+// The same with large trees only, and more of them.
 constexpr const char* kMedium = R"(data: {standardize: append, calibration: {fraction: 0.1}}
 learners:
   - {type: adaboost_mh, votes: real, leaves: 64, iterations: 2000, checkpoints: [500, 1000], shrinkage: 0.05, bandit: value, bags: 4}
