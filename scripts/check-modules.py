@@ -23,12 +23,12 @@ PACKAGES = {
     "CLI11::CLI11": r"CLI/",
     "nlohmann_json::nlohmann_json": r"nlohmann/",
     "yaml-cpp": r"yaml-cpp/",
-    "PkgConfig::httplib": r"httplib\.h",
+    "OpenSSL::SSL": r"openssl/",
     "pybind11": r"pybind11/",
 }
 # Libraries that are no modules of CMakeLists.txt: the target and its folder of sources.
 OTHERS = {"pipeline": ("tunemix_pipeline", "pipeline"), "python": ("tunemix_python", "python/src")}
-STANDARD = re.compile(r"^[a-z_0-9]+$|^(sys/.*|fcntl|poll|unistd|dirent|immintrin|signal|dlfcn|cpuid)(\.h)?$")
+STANDARD = re.compile(r"^[a-z_0-9]+$|^(sys/.*|fcntl|poll|unistd|dirent|immintrin|signal|malloc|dlfcn|cpuid)(\.h)?$")
 
 
 def includes_of(files):

@@ -59,7 +59,11 @@ Dataset read_bundle_files_apart(const std::vector<std::filesystem::path>& files,
 
 GivenScores read_member_scores(const std::vector<std::string>& named, const Bundle& bundle,
                                const Dataset& data) {
-  const std::vector<std::string> wanted = bundle.external_scores();
+  std::vector<std::string> wanted;
+  for (const auto& [name, columns] : bundle.external_scores()) wanted.push_back(name);
+  // More than the scores of so many documents can take; a file that never ends is left.
+  constexpr size_t kMostLineBytes = 1024;
+  const size_t most = (data.documents() + 1) * kMostLineBytes;
   GivenScores given;
   for (const std::string& text : named) {
     const size_t equals = text.find('=');
@@ -69,6 +73,7 @@ GivenScores read_member_scores(const std::vector<std::string>& named, const Bund
       throw_input("--member-scores {}: the bundle has no such member{}; it asks for: {}", text,
                   did_you_mean(name, wanted), wanted.empty() ? "none" : join(wanted, ", "));
     const std::filesystem::path files[] = {text.substr(equals + 1)};
+    expect_regular_file(files[0], most);
     given[name] = read_score_columns(files, data.documents(), data.source_rows());
   }
   for (const std::string& name : wanted)

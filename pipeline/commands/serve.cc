@@ -10,6 +10,9 @@ namespace {
 struct ServeCommand {
   std::vector<std::string> bundles;
   std::string listen = "127.0.0.1:8080";
+  std::string token;
+  bool insecure = false;
+  size_t max_bundle_bytes = size_t{2} << 30;
   serve::HttpOptions http;
   serve::RequestLimits limits;
 };
@@ -32,26 +35,40 @@ bool is_loopback(const std::string& host) {
   return host.starts_with("127.") || host == "localhost" || host == "::1";
 }
 
+// Beyond this machine nobody should read along, or ask without a token.
+void expect_safe(const ServeCommand& command, const serve::HttpOptions& http) {
+  if (command.insecure || is_loopback(http.host) || (http.encrypted() && !command.token.empty())) return;
+  throw_input(
+      "--listen {}: an address other than loopback needs --token and --tls-cert with --tls-key; or "
+      "--insecure, "
+      "where a proxy or the network sees to both",
+      command.listen);
+}
+
 int run_serve(const ServeCommand& command, const Program& program) {
-  const auto context = program.context();
   serve::HttpOptions http = command.http;
   serve::parse_listen(command.listen, http);
+  if (http.certificate.empty() != http.key.empty())
+    throw_input("--tls-cert and --tls-key go together; one of them is missing");
+  expect_safe(command, http);
+  if (!command.token.empty()) http.tokens = serve::Tokens(command.token);
   std::vector<serve::Service::Source> sources;
   for (const std::string& text : command.bundles) sources.push_back(parse_source(text));
-  serve::Service service(std::move(sources), command.limits);
-  if (!is_loopback(http.host))
-    context->warn("whoever reaches " + http.host + " can use the service: it asks for no password");
+  // While they are loaded a signal ends the program as it ends any other.
+  serve::Service service(std::move(sources), command.limits, command.max_bundle_bytes);
+  const auto context = program.context();
+  http.threads = context->threads();
   const auto log = [&](const std::string& line) { context->log(LogLevel::kInfo, line); };
   serve::serve_http(
       service, http, *context->stop,
       [&](int port) {
         const bool bare_ipv6 = http.host.find(':') != std::string::npos;
-        std::cout << fmt::format("serving {} on http://{}:{}\n", join(service.names(), ", "),
+        std::cout << fmt::format("serving {} on {}://{}:{}\n", join(service.names(), ", "),
+                                 http.encrypted() ? "https" : "http",
                                  bare_ipv6 ? "[" + http.host + "]" : http.host, port)
                   << std::flush;
       },
       log);
-  log("stopped");
   return 0;
 }
 
@@ -67,8 +84,33 @@ void add_serve_command(CLI::App& app, Program& program) {
       ->required();
   command->add_option("--listen", options->listen, "HOST:PORT; port 0 takes any that is free")
       ->capture_default_str();
-  command->add_option("--connections", options->http.connections, "Connections served at once; others wait")
-      ->check(CLI::Range(1, 4096))
+  command
+      ->add_option(
+          "--token", options->token,
+          "FILE with the tokens of clients, one a line: \"Authorization: Bearer TOKEN\" is then expected "
+          "everywhere but at /health")
+      ->type_name("FILE");
+  command->add_option("--tls-cert", options->http.certificate, "The certificate chain (PEM) to show: https")
+      ->type_name("FILE");
+  command->add_option("--tls-key", options->http.key, "Its private key (PEM)")->type_name("FILE");
+  command->add_flag("--insecure", options->insecure,
+                    "Listen beyond this machine although tokens or TLS are missing");
+  command->add_option("--threads", program.threads, "Threads that rank (default: all cores)")
+      ->check(CLI::Range(1, 4096));
+  command
+      ->add_option("--connections", options->http.connections,
+                   "Requests to rank under way at once; more are told to ask again (503)")
+      ->check(CLI::Range(1, 65536))
+      ->capture_default_str();
+  command
+      ->add_option("--max-held", options->http.held,
+                   "Bytes of requests and answers in memory at once; then the slowest clients give way")
+      ->check(CLI::Range(size_t{1} << 20, size_t{1} << 40))
+      ->capture_default_str();
+  command
+      ->add_option("--max-bundle-bytes", options->max_bundle_bytes,
+                   "A longer bundle file is refused, at the start and later")
+      ->check(CLI::Range(size_t{1}, size_t{1} << 40))
       ->capture_default_str();
   command->add_option("--max-bytes", options->limits.bytes, "A longer request is refused")
       ->check(CLI::Range(size_t{1}, size_t{1} << 32))
@@ -91,14 +133,11 @@ void add_serve_command(CLI::App& app, Program& program) {
   command->add_flag("--quiet", program.quiet, "Only warnings and errors on stderr");
   command->footer(
       "POST /rank/NAME (or /rank with one bundle) takes JSON, or LETOR lines as text/plain, and gives scores "
-      "and "
-      "ranks;\n"
+      "and ranks;\n"
       "features in JSON are a list, or an object by number or by the bundle's names: {\"1\": 3, \"bm25\": "
       "4.8}.\n"
       "GET /health and GET /metrics (Prometheus) tell how it is. SIGTERM or Ctrl-C end it once the requests "
-      "under "
-      "way\n"
-      "are answered.\n"
+      "under way\nare answered.\n"
       "Example:\n"
       "  tunemix serve --bundle web=runs/quickstart/bundle-fold1.tmx\n"
       "  curl -H 'Content-Type: text/plain' --data-binary @new.txt http://127.0.0.1:8080/rank/web");

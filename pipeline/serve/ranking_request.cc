@@ -36,10 +36,15 @@ void expect_room(size_t documents, size_t features, const RequestLimits& limits)
 // document's features.
 class RequestReader : public nlohmann::json_sax<nlohmann::json> {
  public:
-  RequestReader(size_t features, const FeatureNames& feature_names, const RequestLimits& limits)
-      : features_(features), feature_names_(feature_names), limits_(limits), given_in_(features, 0) {}
+  RequestReader(const BundleInput& expected, const RequestLimits& limits)
+      : features_(expected.features),
+        feature_names_(expected.names),
+        limits_(limits),
+        given_in_(expected.features, 0) {
+    for (const auto& [name, columns] : expected.scores) scores_.push_back({name, columns});
+  }
 
-  Dataset finish() {
+  RankingRequest finish() {
     if (ids_.empty())
       throw InputError(
           R"(the request has no "documents"; expected {"documents": [{"features": [...]}, ...]})");
@@ -48,9 +53,15 @@ class RequestReader : public nlohmann::json_sax<nlohmann::json> {
     std::vector<int32_t> labels(documents_, 0);
     FloatBuffer buffer(values_.size());
     std::copy(values_.begin(), values_.end(), buffer.data());
-    return Dataset(std::move(buffer), features_, std::move(labels),
-                   QueryIndex(std::move(offsets_), std::move(ids_)),
-                   any_name_ ? std::move(names_) : NameTable());
+    RankingRequest request{Dataset(std::move(buffer), features_, std::move(labels),
+                                   QueryIndex(std::move(offsets_), std::move(ids_)),
+                                   any_name_ ? std::move(names_) : NameTable())};
+    for (const Scores& given : scores_) {
+      ScoreMatrix matrix(documents_, given.columns, {}, given.name);
+      std::copy(given.values.begin(), given.values.end(), matrix.values().begin());
+      request.scores.emplace(given.name, std::move(matrix));
+    }
+    return request;
   }
 
   bool null() override { return unexpected("null"); }
@@ -87,6 +98,10 @@ class RequestReader : public nlohmann::json_sax<nlohmann::json> {
           place_ = Place::kSparse;
           return true;
         }
+        if (key_ == "scores") {
+          place_ = Place::kScores;
+          return true;
+        }
         [[fallthrough]];
       default:
         return unexpected("an object");
@@ -96,11 +111,13 @@ class RequestReader : public nlohmann::json_sax<nlohmann::json> {
   bool end_object() override {
     switch (place_) {
       case Place::kSparse:
+      case Place::kScores:
         place_ = Place::kDocument;
         return true;
       case Place::kDocument:
         if (!has_features_) throw_input("document {} has no \"features\"", documents_ + 1);
         ++documents_;
+        expect_scores();
         names_.add(name_);
         any_name_ = any_name_ || !name_.empty();
         place_ = Place::kDocuments;
@@ -129,10 +146,18 @@ class RequestReader : public nlohmann::json_sax<nlohmann::json> {
       place_ = Place::kDense;
       return true;
     }
+    if (place_ == Place::kScores) {
+      place_ = Place::kScoreList;
+      return true;
+    }
     return unexpected("a list");
   }
 
   bool end_array() override {
+    if (place_ == Place::kScoreList) {
+      place_ = Place::kScores;
+      return true;
+    }
     if (place_ == Place::kDense) {
       if (filled_ != features_)
         throw_input("document {} has {} features; the bundle expects {}", documents_ + 1, filled_, features_);
@@ -149,12 +174,13 @@ class RequestReader : public nlohmann::json_sax<nlohmann::json> {
   bool key(string_t& name) override {
     key_ = name;
     if (place_ == Place::kSparse) return set_feature(name);
-    const bool known = place_ == Place::kDocument ? name == "id" || name == "features"
+    if (place_ == Place::kScores) return set_score(name);
+    const bool known = place_ == Place::kDocument ? name == "id" || name == "features" || name == "scores"
                        : outermost_               ? name == "queries" || name == "qid" || name == "documents"
                                                   : name == "qid" || name == "documents";
     if (!known)
       throw_input("the key {} is not known; expected {}", shown(name),
-                  place_ == Place::kDocument ? R"("id" and "features")"
+                  place_ == Place::kDocument ? R"("id", "features" and "scores")"
                   : outermost_               ? R"("queries", or "qid" and "documents")"
                                              : R"("qid" and "documents")");
     const bool alone = place_ == Place::kQuery && outermost_;
@@ -173,7 +199,14 @@ class RequestReader : public nlohmann::json_sax<nlohmann::json> {
   }
 
  private:
-  enum class Place { kStart, kQueries, kQuery, kDocuments, kDocument, kDense, kSparse };
+  enum class Place { kStart, kQueries, kQuery, kDocuments, kDocument, kDense, kSparse, kScores, kScoreList };
+
+  // From elsewhere, of all documents so far.
+  struct Scores {
+    std::string name;
+    size_t columns;
+    std::vector<float> values = {};
+  };
 
   [[noreturn]] bool unexpected(std::string_view what) const {
     switch (place_) {
@@ -186,6 +219,9 @@ class RequestReader : public nlohmann::json_sax<nlohmann::json> {
       case Place::kDense:
       case Place::kSparse:
         throw_input("the features of document {} have {} in them; expected numbers", documents_ + 1, what);
+      case Place::kScores:
+      case Place::kScoreList:
+        throw_input("the scores of document {} have {} in them; expected numbers", documents_ + 1, what);
       default:
         throw_input("{} is {} here, or is given twice; it was not expected", shown(key_), what);
     }
@@ -203,6 +239,13 @@ class RequestReader : public nlohmann::json_sax<nlohmann::json> {
       row()[feature_ - 1] = single(value);
       return true;
     }
+    if (place_ == Place::kScores || place_ == Place::kScoreList) {
+      if (score_->values.size() >= (documents_ + 1) * score_->columns)
+        throw_input("document {} has more than {} scores '{}', those of a document", documents_ + 1,
+                    score_->columns, score_->name);
+      score_->values.push_back(single(value));
+      return true;
+    }
     if constexpr (std::is_integral_v<Text>) {
       if (place_ == Place::kQuery && key_ == "qid") return set_query_id(std::to_string(text));
       if (place_ == Place::kDocument && key_ == "id") return set_name(std::to_string(text));
@@ -213,7 +256,7 @@ class RequestReader : public nlohmann::json_sax<nlohmann::json> {
   float single(double value) const {
     const auto result = static_cast<float>(value);
     if (!std::isfinite(result))
-      throw_input("document {} has a feature that is no finite 32-bit number", documents_ + 1);
+      throw_input("document {} has a number that is not a finite 32-bit one", documents_ + 1);
     return result + 0.0F;  // -0 becomes 0
   }
 
@@ -233,6 +276,26 @@ class RequestReader : public nlohmann::json_sax<nlohmann::json> {
                   documents_ + 1, feature_, shown(name));
     given_in_[feature_ - 1] = documents_ + 1;
     return true;
+  }
+
+  bool set_score(const std::string& name) {
+    const auto found =
+        std::find_if(scores_.begin(), scores_.end(), [&](const Scores& s) { return s.name == name; });
+    if (found == scores_.end())
+      throw_input("document {} has the scores {}; the bundle asks for {}", documents_ + 1, shown(name),
+                  scores_.empty() ? "none" : shown(scores_.front().name));
+    score_ = &*found;
+    if (score_->values.size() > documents_ * score_->columns)
+      throw_input("document {} has the scores {} twice", documents_ + 1, shown(name));
+    return true;
+  }
+  void expect_scores() const {
+    for (const Scores& given : scores_)
+      if (given.values.size() != documents_ * given.columns)
+        throw_input(
+            "document {} has {} of the {} scores '{}' that the bundle asks for; expected \"scores\": {}",
+            documents_, given.values.size() - (documents_ - 1) * given.columns, given.columns, given.name,
+            given.columns == 1 ? "{\"NAME\": NUMBER}" : "{\"NAME\": [NUMBER, ...]}");
   }
 
   float* row() { return values_.data() + documents_ * features_; }
@@ -290,6 +353,8 @@ class RequestReader : public nlohmann::json_sax<nlohmann::json> {
   bool any_name_ = false;
   size_t documents_ = 0;
   std::vector<float> values_;
+  std::vector<Scores> scores_;
+  Scores* score_ = nullptr;  // whose numbers come
   NameTable names_;
   std::vector<size_t> offsets_ = {0};
   std::vector<std::string> ids_;
@@ -297,26 +362,34 @@ class RequestReader : public nlohmann::json_sax<nlohmann::json> {
 
 }  // namespace
 
-Dataset parse_json_request(std::string_view body, size_t features, const FeatureNames& names,
-                           const RequestLimits& limits) {
-  RequestReader reader(features, names, limits);
+BundleInput BundleInput::of(const Bundle& bundle) {
+  return {bundle.info().features, bundle.info().feature_names, bundle.external_scores()};
+}
+
+RankingRequest parse_json_request(std::string_view body, const BundleInput& expected,
+                                  const RequestLimits& limits) {
+  RequestReader reader(expected, limits);
   nlohmann::json::sax_parse(body.begin(), body.end(), &reader);
   return reader.finish();
 }
 
-Dataset parse_letor_request(std::string_view body, size_t features, const RequestLimits& limits) {
+RankingRequest parse_letor_request(std::string_view body, const BundleInput& expected,
+                                   const RequestLimits& limits) {
+  if (!expected.scores.empty())
+    throw_input("the bundle asks for the scores '{}', which LETOR lines have no place for; send JSON",
+                expected.scores.begin()->first);
   // Before a line is read: a line of a few bytes is a whole row.
-  expect_room(static_cast<size_t>(std::count(body.begin(), body.end(), '\n')), features, limits);
+  expect_room(static_cast<size_t>(std::count(body.begin(), body.end(), '\n')), expected.features, limits);
   LetorOptions options;
-  options.num_features = features;
-  options.max_feature_id = std::max(features, options.max_feature_id);
+  options.num_features = expected.features;
+  options.max_feature_id = std::max(expected.features, options.max_feature_id);
   options.unlabelled = true;
   const Context context(1);
   Dataset data = parse_letor(body, "request", options, context);
   if (!data.source_rows().empty())
     throw InputError("the lines of a query are not next to each other in the request");
-  expect_room(data.documents(), features, limits);
-  return data;
+  expect_room(data.documents(), expected.features, limits);
+  return {std::move(data)};
 }
 
 }  // namespace tunemix::serve

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
+#include <string>
 #include <string_view>
 
 #include "tunemix/core/error.h"
 #include "tunemix/data/dataset.h"
+#include "tunemix/export/bundle.h"
 
 namespace tunemix::serve {
 
@@ -15,20 +18,36 @@ struct RequestLimits {
   size_t values = size_t{16} << 20;  // documents times features, zeros included
 };
 
+// What a bundle needs to know of documents.
+struct BundleInput {
+  size_t features = 0;
+  const FeatureNames& names;
+  std::map<std::string, size_t> scores = {};  // from elsewhere: how many numbers a document has
+
+  static BundleInput of(const Bundle& bundle);
+};
+
 // The request is beyond a limit.
 class TooLarge : public InputError {
  public:
   using InputError::InputError;
 };
 
-// Both throw InputError for what is malformed, with one sentence, and TooLarge. `features`: of the bundle,
-// and `names`: what it calls them.
+struct RankingRequest {
+  Dataset data;
+  GivenScores scores = {};  // that the bundle asks for
+};
+
+// Both throw InputError for what is malformed, with one sentence, and TooLarge.
 //
 // JSON: {"queries": [{"qid": "q1", "documents": [{"id": "d1", "features": [0.5, 0, ...]}, ...]}, ...]}, or
 // one query alone: {"qid": "q1", "documents": [...]}. Features are a list of all, or an object of those that
 // are not 0 by number or name: {"1": 0.5, "bm25": 3}; digits are a number. "qid" and "id" may be left out.
-Dataset parse_json_request(std::string_view body, size_t features, const FeatureNames& names,
-                           const RequestLimits& limits);
-Dataset parse_letor_request(std::string_view body, size_t features, const RequestLimits& limits);
+// Where the bundle mixes scores from elsewhere, every document has them: "scores": {"bm25": 3.1}, or a list
+// of K numbers for a classifier's. LETOR text has no place for them.
+RankingRequest parse_json_request(std::string_view body, const BundleInput& expected,
+                                  const RequestLimits& limits);
+RankingRequest parse_letor_request(std::string_view body, const BundleInput& expected,
+                                   const RequestLimits& limits);
 
 }  // namespace tunemix::serve

@@ -10,6 +10,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "tunemix/core/file.h"
 #include "tunemix/core/text.h"
 #include "tunemix/core/timer.h"
 #include "tunemix/export/writers.h"
@@ -27,16 +28,6 @@ void print(Buffer& out, fmt::format_string<Args...> format, Args&&... args) {
 
 std::string json_text(std::string_view text) {
   return nlohmann::json(std::string(text)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
-std::shared_ptr<const Bundle> load_bundle(const std::filesystem::path& file) {
-  auto bundle = std::make_shared<const Bundle>(Bundle::load(file, registry()));
-  const std::vector<std::string> wanted = bundle->external_scores();
-  if (!wanted.empty())
-    throw_input(
-        "{}: it mixes the scores '{}' from elsewhere, which a request does not bring; it cannot be served",
-        file.string(), wanted.front());
-  return bundle;
 }
 
 std::string ranking_text(const std::string& name, const Dataset& data, std::span<const float> scores) {
@@ -105,16 +96,22 @@ void Counters::count(int status, double seconds) {
   microseconds += static_cast<uint64_t>(seconds * 1e6);
 }
 
-Service::Service(std::vector<Source> sources, RequestLimits limits) : limits_(limits) {
+Service::Service(std::vector<Source> sources, RequestLimits limits, size_t most_bytes)
+    : limits_(limits), most_bytes_(most_bytes) {
   for (Source& source : sources) {
     if (find(source.name) != nullptr)
       throw_input("two bundles are called '{}'; name them: --bundle NAME=FILE", source.name);
     auto served = std::make_unique<Served>();
     served->stamp = stamp_of(source.file);
-    served->bundle = load_bundle(source.file);
+    served->bundle = load(source.file);
     served->source = std::move(source);
     served_.push_back(std::move(served));
   }
+}
+
+std::shared_ptr<const Bundle> Service::load(const std::filesystem::path& file) const {
+  return std::make_shared<const Bundle>(
+      Bundle::parse(read_regular_file(file, most_bytes_), file.string(), registry()));
 }
 
 std::vector<std::string> Service::names() const {
@@ -144,14 +141,13 @@ Reply Service::rank(std::string_view name, std::string_view content_type, std::s
   } else {
     const std::shared_ptr<const Bundle> bundle = served->current();
     try {
-      const size_t features = bundle->info().features;
-      const Dataset data = is_json(content_type)
-                               ? parse_json_request(body, features, bundle->info().feature_names, limits_)
-                               : parse_letor_request(body, features, limits_);
+      const BundleInput expected = BundleInput::of(*bundle);
+      const RankingRequest request = is_json(content_type) ? parse_json_request(body, expected, limits_)
+                                                           : parse_letor_request(body, expected, limits_);
       const Context context(1);
-      const std::vector<float> scores = bundle->predict(data, context);
-      reply.body = ranking_text(served->source.name, data, scores);
-      served->counters.documents += data.documents();
+      const std::vector<float> scores = bundle->predict(request.data, context, request.scores);
+      reply.body = ranking_text(served->source.name, request.data, scores);
+      served->counters.documents += request.data.documents();
     } catch (const TooLarge& error) {
       reply = error_reply(413, error.what());
     } catch (const InputError& error) {
@@ -170,7 +166,8 @@ Reply Service::refuse(std::string_view name, int status, std::string_view senten
   return error_reply(status, sentence);
 }
 
-Reply Service::health() const {
+Reply Service::health(bool with_bundles) const {
+  if (!with_bundles) return {200, "application/json", "{\"status\":\"ok\"}\n"};
   nlohmann::ordered_json json = {{"status", "ok"}, {"bundles", nlohmann::ordered_json::array()}};
   for (const auto& served : served_) {
     const std::shared_ptr<const Bundle> bundle = served->current();
@@ -243,7 +240,7 @@ std::vector<std::string> Service::reload_changed() {
     if (stamp == served->stamp || stamp == Stamp{}) continue;
     served->stamp = stamp;
     try {
-      std::shared_ptr<const Bundle> bundle = load_bundle(served->source.file);
+      std::shared_ptr<const Bundle> bundle = load(served->source.file);
       {
         const std::lock_guard lock(served->mutex);
         served->bundle.swap(bundle);

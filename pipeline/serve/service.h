@@ -20,12 +20,13 @@ struct Reply {
   int status = 200;
   std::string type = "application/json";
   std::string body;
+  std::vector<std::pair<std::string, std::string>> fields = {};  // of its head, beside the usual ones
 };
 Reply error_reply(int status, std::string_view sentence);
 
 // What was done with the requests for one bundle.
 struct Counters {
-  static constexpr std::array<int, 6> kCodes = {200, 400, 404, 413, 415, 500};
+  static constexpr std::array<int, 7> kCodes = {200, 400, 404, 413, 415, 500, 503};
   static constexpr std::array<double, 11> kSeconds = {0.0005, 0.001, 0.002, 0.005, 0.01, 0.02,
                                                       0.05,   0.1,   0.2,   0.5,   1};
 
@@ -45,8 +46,8 @@ class Service {
     std::string name;
     std::filesystem::path file;
   };
-  // Loads all bundles. Throws InputError where one cannot be, or asks for scores from elsewhere.
-  Service(std::vector<Source> sources, RequestLimits limits);
+  // Loads all bundles. Throws InputError where one cannot be; `most_bytes`: of a bundle's file.
+  Service(std::vector<Source> sources, RequestLimits limits, size_t most_bytes);
 
   const RequestLimits& limits() const { return limits_; }
   std::vector<std::string> names() const;
@@ -55,7 +56,7 @@ class Service {
   Reply rank(std::string_view name, std::string_view content_type, std::string_view body);
   // A request that was refused before its body could be read.
   Reply refuse(std::string_view name, int status, std::string_view sentence);
-  Reply health() const;
+  Reply health(bool with_bundles) const;
   Reply metrics() const;
 
   // Loads the bundles whose files have changed; requests go on with the old one meanwhile, and after it where
@@ -83,10 +84,12 @@ class Service {
   };
 
   static Stamp stamp_of(const std::filesystem::path& file);
+  std::shared_ptr<const Bundle> load(const std::filesystem::path& file) const;
   Served* find(std::string_view name);
 
   std::vector<std::unique_ptr<Served>> served_;
   RequestLimits limits_;
+  size_t most_bytes_;
   Counters unknown_;  // requests for no bundle
 };
 

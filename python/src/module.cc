@@ -157,7 +157,9 @@ py::dict describe_bundle(const BundleFile& file) {
   }
   result["members"] = file.bundle->mixture().members().size();
   result["models"] = file.bundle->models().size();
-  result["external_scores"] = file.bundle->external_scores();
+  py::list external_scores;
+  for (const auto& [name, columns] : file.bundle->external_scores()) external_scores.append(name);
+  result["external_scores"] = external_scores;
   return result;
 }
 

@@ -136,19 +136,22 @@ void expect_readable(const std::filesystem::path& file) {
     throw_input("{}: cannot open: it is a folder; expected a file", name);
 }
 
-std::vector<uint8_t> read_file(const fs::path& path) {
-  const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (fd.get() < 0) throw_file_error(path, "cannot open the file", errno);
-  struct stat info {};
-  if (::fstat(fd.get(), &info) != 0) throw_file_error(path, "cannot read the file", errno);
-  if (S_ISDIR(info.st_mode)) throw_file_error(path, "cannot open the file", EISDIR);
+namespace {
+
+[[noreturn]] void throw_too_long(const fs::path& path, size_t most) {
+  throw_input("{}: it has more than {} bytes, the most that are read of it", path.string(), most);
+}
+
+// All that comes out of a file; more than `most` is refused.
+std::vector<uint8_t> read_all(const FileDescriptor& fd, const fs::path& path, size_t expected, size_t most) {
   // One byte more than there should be finds the end at once.
-  std::vector<uint8_t> bytes(S_ISREG(info.st_mode) ? static_cast<size_t>(info.st_size) + 1 : kMostRead);
+  std::vector<uint8_t> bytes(expected + 1);
   for (size_t size = 0;;) {
     const ssize_t n = ::read(fd.get(), bytes.data() + size, bytes.size() - size);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) throw_file_error(path, "cannot read the file", errno);
     size += static_cast<size_t>(n);
+    if (size > most) throw_too_long(path, most);
     if (n == 0) {
       bytes.resize(size);
       return bytes;
@@ -156,6 +159,42 @@ std::vector<uint8_t> read_file(const fs::path& path) {
     if (size == bytes.size()) bytes.resize(size + std::max(size, kMostRead));
   }
 }
+
+struct stat status_of(const FileDescriptor& fd, const fs::path& path) {
+  if (fd.get() < 0) throw_file_error(path, "cannot open the file", errno);
+  struct stat info {};
+  if (::fstat(fd.get(), &info) != 0) throw_file_error(path, "cannot read the file", errno);
+  if (S_ISDIR(info.st_mode)) throw_file_error(path, "cannot open the file", EISDIR);
+  return info;
+}
+
+}  // namespace
+
+std::vector<uint8_t> read_file(const fs::path& path) {
+  const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const struct stat info = status_of(fd, path);
+  return read_all(fd, path, S_ISREG(info.st_mode) ? static_cast<size_t>(info.st_size) : kMostRead, SIZE_MAX);
+}
+
+namespace {
+
+std::pair<FileDescriptor, size_t> open_regular_file(const fs::path& path, size_t most) {
+  FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const struct stat info = status_of(fd, path);
+  if (!S_ISREG(info.st_mode)) throw_input("{}: a device or a pipe; expected a regular file", path.string());
+  const auto size = static_cast<size_t>(info.st_size);
+  if (size > most) throw_too_long(path, most);
+  return {std::move(fd), size};
+}
+
+}  // namespace
+
+std::vector<uint8_t> read_regular_file(const fs::path& path, size_t most) {
+  const auto [fd, size] = open_regular_file(path, most);
+  return read_all(fd, path, size, most);
+}
+
+void expect_regular_file(const fs::path& path, size_t most) { (void)open_regular_file(path, most); }
 
 std::string read_text_file(const fs::path& path) {
   const std::vector<uint8_t> bytes = read_file(path);

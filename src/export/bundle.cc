@@ -99,13 +99,12 @@ Bundle::Bundle(BundleInfo info, std::vector<BundleModel> models, std::vector<Bun
   }
 }
 
-std::vector<std::string> Bundle::external_scores() const {
-  std::vector<std::string> names;
+std::map<std::string, size_t> Bundle::external_scores() const {
+  std::map<std::string, size_t> scores;
   for (const BundleModel& model : models_)
-    if (std::string name = model.learned.model->external_scores();
-        !name.empty() && std::find(names.begin(), names.end(), name) == names.end())
-      names.push_back(std::move(name));
-  return names;
+    if (std::string name = model.learned.model->external_scores(); !name.empty())
+      scores.emplace(std::move(name), model.learned.model->columns());
+  return scores;
 }
 
 std::vector<float> Bundle::predict(const Dataset& data, const Context& context,
@@ -114,16 +113,14 @@ std::vector<float> Bundle::predict(const Dataset& data, const Context& context,
     throw_input("the data has {} features; the ensemble '{}' was trained on {}", data.features(), info_.name,
                 info_.features);
   expect_same_names(data.feature_names(), info_);
-  for (const BundleModel& model : models_) {
-    const std::string name = model.learned.model->external_scores();
-    if (name.empty()) continue;
+  for (const auto& [name, columns] : external_scores()) {
     const auto it = given.find(name);
     if (it == given.end())
       throw_input("the ensemble '{}' mixes the scores '{}', which have to be given for these documents",
                   info_.name, name);
-    if (it->second.documents() != data.documents() || it->second.columns() != model.learned.model->columns())
+    if (it->second.documents() != data.documents() || it->second.columns() != columns)
       throw_input("the scores '{}' are {} lines of {}; expected {} lines of {}", name, it->second.documents(),
-                  it->second.columns(), data.documents(), model.learned.model->columns());
+                  it->second.columns(), data.documents(), columns);
   }
   if (data.documents() == 0) return {};
   // Parts of whole queries; no result depends on where they end. What has one member needs none.
@@ -199,8 +196,13 @@ void Bundle::save(const std::filesystem::path& path) const {
 }
 
 Bundle Bundle::load(const std::filesystem::path& path, const Registry& registry) {
-  const Artifact artifact = read_artifact(path, kKind, kVersion);
-  BinaryReader in(artifact.payload, path.string());
+  return parse(read_file(path), path.string(), registry);
+}
+
+Bundle Bundle::parse(std::span<const uint8_t> bytes, const std::string& name, const Registry& registry) {
+  const Artifact artifact = parse_artifact(bytes, name);
+  expect_artifact(artifact, name, kKind, kVersion);
+  BinaryReader in(artifact.payload, name);
   BundleInfo info = load_info(in, artifact.version);
   std::vector<BundleModel> models;
   const size_t model_count = in.get_count(1);
@@ -213,6 +215,12 @@ Bundle Bundle::load(const std::filesystem::path& path, const Registry& registry)
     if (model.external_scores().empty() ? model.features() != width : model.points().size() != 1)
       in.fail("a model that does not fit its features");
   }
+  std::map<std::string, size_t> columns;
+  for (const BundleModel& model : models)
+    if (const std::string given = model.learned.model->external_scores();
+        !given.empty() && columns.emplace(given, model.learned.model->columns()).first->second !=
+                              model.learned.model->columns())
+      in.fail("two members of one name have scores of different lengths");
   std::vector<BundleMember> members;
   const size_t member_count = in.get_count(1);
   for (size_t i = 0; i < member_count; ++i) {

@@ -44,8 +44,8 @@ PlainModel plain_ranker(const Model& model, size_t point) {
 }
 
 PlainModel plain_ranker(const Bundle& bundle) {
-  if (!bundle.external_scores().empty())
-    throw_input("it mixes the scores '{}' from elsewhere", bundle.external_scores().front());
+  for (const auto& [name, columns] : bundle.external_scores())
+    throw_input("it mixes the scores '{}' from elsewhere", name);
   if (bundle.mixture().normalize() == Normalize::kQuery)
     throw_input(
         "its members are standardised within each query (normalize: query), so that a document's score "

@@ -254,7 +254,7 @@ TEST_F(BundleTest, AsksForScoresFromElsewhere) {
                      Mixture({member}, {1.0}, Normalize::kQuery, 0, 0));
   mixed.save(scratch_ / "b.tmx");
   const Bundle loaded = Bundle::load(scratch_ / "b.tmx", registry());
-  EXPECT_THAT(loaded.external_scores(), testing::ElementsAre("bm25"));
+  EXPECT_THAT(loaded.external_scores(), testing::ElementsAre(testing::Pair("bm25", 1)));
   try {
     loaded.predict(data, context_);
     FAIL();

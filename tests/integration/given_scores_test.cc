@@ -91,6 +91,72 @@ TEST_F(GivenScores, AreMembersAndPredictGivesTheScoresOfTheRun) {
   EXPECT_THAT(computed_stages(at_.good("run given.yaml").err), IsEmpty());
 }
 
+// Serves the bundle with the scores in each request, and wants those of `predict`; then leaves scores out,
+// gives too many, or other ones.
+constexpr const char* kClient = R"(
+import json, sys, urllib.error, urllib.request
+port = sys.argv[1]
+queries = {}
+for line, k, r in zip(open("S4.txt"), open("S4.k"), open("S4.r")):
+    words = line.split("#")[0].split()
+    scores = {"classes": [float(x) for x in k.split()], "ranker": float(r)}
+    queries.setdefault(words[1][4:], []).append({"features": dict(w.split(":") for w in words[2:]), "scores": scores})
+for documents in queries.values():
+    for d in documents:
+        d["features"] = {k: float(v) for k, v in d["features"].items()}
+def ask(kind="application/json"):
+    body = json.dumps({"queries": [{"qid": q, "documents": d} for q, d in queries.items()]}).encode()
+    request = urllib.request.Request("http://127.0.0.1:%s/rank" % port, body, {"Content-Type": kind})
+    try:
+        return json.loads(urllib.request.urlopen(request).read())
+    except urllib.error.HTTPError as error:
+        return json.loads(error.read())["error"]
+got = [d["score"] for q in ask()["queries"] for d in q["documents"]]
+assert got == [float(line) for line in open("predicted.scores")], "other scores"
+first = next(iter(queries.values()))[0]
+good = first["scores"]
+for scores, words in (({}, "document 1 has 0 of the 5 scores 'classes'"), ({"ranker": 1}, "'classes'"),
+                      ({**good, "ranker": [1, 2]}, "more than 1 scores 'ranker'"), ({**good, "ranker": "x"}, "expected numbers"),
+                      ({**good, "classes": [1, 2]}, "2 of the 5"), ({**good, "classes": 1}, "1 of the 5"),
+                      ({**good, "classes": [[1]]}, "expected numbers"), ({**good, "ranker": 1e300}, "finite"),
+                      ({**good, "other": 1}, "the scores 'other'; the bundle asks for 'classes'"), ([1], "it was not expected")):
+    first["scores"] = scores
+    said = ask()
+    assert words in said, (scores, said)
+del first["scores"]
+assert "document 1 has 0 of the 5 scores" in ask()
+assert "which LETOR lines have no place for" in ask("text/plain")
+print("all well")
+)";
+
+TEST_F(GivenScores, ComeWithRequests) {
+  at_.good("run given.yaml");
+  at_.good(
+      "predict --bundle runs/given/bundle-fold1.tmx --data S4.txt --member-scores classes=S4.k "
+      "--member-scores ranker=S4.r --out predicted.scores");
+  at_.write("client.py", kClient);
+  Process server = at_.start("serve --bundle runs/given/bundle-fold1.tmx --listen 127.0.0.1:0");
+  const std::string port = at_.served_port();
+  ASSERT_NE(port, "");
+  const std::string ask =
+      "cd '" + at_.path().string() + "' && python3 client.py " + port + " > client.txt 2>&1";
+  EXPECT_EQ(std::system(ask.c_str()), 0) << slurp(at_ / "client.txt");
+  server.kill(SIGTERM);
+  EXPECT_EQ(server.wait().code, 0);
+}
+
+TEST_F(GivenScores, WhoseFileIsADeviceOrTooLongAreRefused) {
+  at_.good("run given.yaml");
+  ASSERT_EQ(std::system(("cd '" + at_.path().string() + "' && mkfifo pipe && truncate -s 20G huge").c_str()),
+            0);
+  for (const std::string file : {"/dev/zero", "pipe", "huge"}) {
+    const Result result =
+        at_.run("predict --bundle runs/given/bundle-fold1.tmx --data S4.txt --member-scores classes=" + file);
+    EXPECT_EQ(result.code, 2) << file;
+    EXPECT_THAT(result.err, HasSubstr(file + ": ")) << file;
+  }
+}
+
 TEST_F(GivenScores, TooFewLinesAreRefusedBeforeAnythingIsTrained) {
   shorten("S2.k");
   EXPECT_THAT(refused(),

@@ -1,9 +1,6 @@
 // The scoring service, by a client that knows HTTP and one that does not.
 #include <gmock/gmock.h>
 
-#include <chrono>
-#include <thread>
-
 #include "tests/integration/workspace.h"
 
 namespace tunemix::test {
@@ -26,18 +23,16 @@ class ServeTest : public testing::Test {
     at_.good("predict --bundle a.tmx --data data.txt --out scores.txt");
   }
 
-  // The port, from the line that the server prints; empty where it prints none.
-  std::string port() const {
-    for (int wait = 0; wait < 600; ++wait) {
-      for (const auto& entry : fs::directory_iterator(at_.path())) {
-        if (!entry.path().filename().string().starts_with("out.")) continue;
-        const std::string text = slurp(entry.path());
-        if (text.starts_with("serving ") && text.ends_with('\n'))
-          return text.substr(text.rfind(':') + 1, text.size() - text.rfind(':') - 2);
-      }
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    }
-    return "";
+  std::string port() const { return at_.served_port(); }
+  // What tests/integration/NAME says to a client's arguments; "all well\n" where it found nothing.
+  std::string client(const std::string& name, const std::string& arguments) const {
+    shell("python3 -W ignore '" TUNEMIX_SOURCE_DIR "/tests/integration/" + name + "' " + arguments +
+          " > client.txt 2>&1");
+    return slurp(at_ / "client.txt");
+  }
+  std::string attack(const std::string& port, const Process& server, const std::string& which) const {
+    return client("serve_attacks.py",
+                  port + " " + std::to_string(server.pid()) + " a data.txt scores.txt " + which);
   }
   int shell(const std::string& command) const {
     return std::system(("cd '" + at_.path().string() + "' && { " + command + "\n}").c_str());
@@ -52,10 +47,7 @@ TEST_F(ServeTest, AnswersAClientAndEndsWell) {
       "--reload-seconds 0.1");
   const std::string at = port();
   ASSERT_NE(at, "");
-  EXPECT_EQ(shell("python3 '" TUNEMIX_SOURCE_DIR "/tests/integration/serve_client.py' " + at +
-                  " a.tmx b.tmx data.txt scores.txt > client.txt 2>&1"),
-            0)
-      << slurp(at_ / "client.txt");
+  EXPECT_EQ(client("serve_client.py", at + " a.tmx b.tmx data.txt scores.txt"), "all well\n");
   server.kill(SIGTERM);
   const Result result = server.wait();
   EXPECT_EQ(result.code, 0) << result.err;
@@ -84,7 +76,7 @@ for connection in [connect() for _ in range(busy)]:
 held = [connect() for _ in range(silent)]
 trickle = [socket.create_connection(("127.0.0.1", port)) for _ in range(slow)]
 for one in trickle:
-    one.sendall(b"POST /rank/a HTTP/1.1\r\nContent-Type: text/plain\r\nContent-Length: 100000\r\n\r\n")
+    one.sendall(b"POST /rank/a HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 100000\r\n\r\n")
 print("held", flush=True)
 while trickle:
     for one in trickle:
@@ -132,6 +124,87 @@ TEST_F(ServeTest, EndsAlthoughClientsAreSlow) {
   EXPECT_EQ(slurp(at_ / "held.txt"), "held\n0\n");
 }
 
+TEST_F(ServeTest, RequestsAreToldFromEachOther) {
+  Process server = at_.start("serve --bundle a.tmx --listen 127.0.0.1:0");
+  const std::string at = port();
+  ASSERT_NE(at, "");
+  EXPECT_EQ(attack(at, server, "framing"), "all well\n");
+  server.kill(SIGTERM);
+  EXPECT_EQ(server.wait().code, 0);
+}
+
+// Without credentials, in 1.5 GB of address space.
+TEST_F(ServeTest, NoClientExhaustsTheMemory) {
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+  GTEST_SKIP() << "a sanitizer takes more addresses";
+#endif
+#endif
+  Process server = at_.start("serve --bundle a.tmx --listen 127.0.0.1:0", "ulimit -v 1500000;");
+  const std::string at = port();
+  ASSERT_NE(at, "");
+  EXPECT_EQ(attack(at, server, "memory"), "all well\n");
+  server.kill(SIGTERM);
+  EXPECT_EQ(server.wait().code, 0);
+}
+
+TEST_F(ServeTest, SlowClientsHoldNobodyUp) {
+  Process server = at_.start("serve --bundle a.tmx --listen 127.0.0.1:0 --connections 40");
+  const std::string at = port();
+  ASSERT_NE(at, "");
+  EXPECT_EQ(attack(at, server, "slow"), "all well\n");
+  server.kill(SIGTERM);
+  EXPECT_EQ(server.wait().code, 0);
+}
+
+TEST_F(ServeTest, TheSlowestGivesWay) {
+  Process server = at_.start(
+      "serve --bundle a.tmx --listen 127.0.0.1:0 --connections 40 --max-bytes 1000000 --max-held 8000000");
+  const std::string at = port();
+  ASSERT_NE(at, "");
+  EXPECT_EQ(attack(at, server, "crowd"), "all well\n");
+  server.kill(SIGTERM);
+  EXPECT_EQ(server.wait().code, 0);
+}
+
+TEST_F(ServeTest, OnlyRegularFilesWithinTheLimitAreLoaded) {
+  ASSERT_EQ(shell("mkfifo pipe; truncate -s 20G huge; cp a.tmx good.tmx; ln -s good.tmx link.tmx"), 0);
+  for (const std::string bad : {"/dev/zero", "pipe", "huge"})
+    EXPECT_EQ(at_.run("serve --bundle x=" + bad).code, 2) << bad;
+  EXPECT_EQ(at_.run("serve --bundle a.tmx --max-bundle-bytes 100").code, 2);
+  Process server = at_.start("serve --bundle a=link.tmx --listen 127.0.0.1:0 --reload-seconds 0.1");
+  const std::string at = port();
+  ASSERT_NE(at, "");
+  int failed = 0;
+  for (const std::string bad : {"/dev/zero", "pipe", "huge"}) {
+    const std::string counted = "tunemix_reloads_total.*failed.* " + std::to_string(++failed);
+    EXPECT_EQ(shell("ln -sfn " + bad + " link.tmx; for i in $(seq 300); do curl -s -m 5 http://127.0.0.1:" +
+                    at + "/metrics | grep -q '" + counted + "' && exit 0; sleep 0.1; done; exit 1"),
+              0)
+        << bad;
+  }
+  EXPECT_EQ(attack(at, server, "framing"), "all well\n");
+  server.kill(SIGTERM);
+  EXPECT_EQ(server.wait().code, 0);
+}
+
+TEST_F(ServeTest, AsksForATokenAndSpeaksTls) {
+  at_.write("tokens", "first-token\r\n\n second-token \n");
+  ASSERT_EQ(shell("openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 "
+                  "-subj /CN=localhost -addext subjectAltName=DNS:localhost 2> openssl.txt"),
+            0)
+      << slurp(at_ / "openssl.txt");
+  Process server = at_.start(
+      "serve --bundle a.tmx --listen 0.0.0.0:0 --token tokens --tls-cert cert.pem --tls-key key.pem");
+  const std::string at = port();
+  ASSERT_NE(at, "");
+  EXPECT_EQ(client("serve_tls.py", at + " cert.pem data.txt scores.txt"), "all well\n");
+  server.kill(SIGTERM);
+  const Result result = server.wait();
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("serving a on https://0.0.0.0:"));
+}
+
 TEST_F(ServeTest, AnAddressIsForOneServer) {
   Process server = at_.start("serve --bundle a.tmx --listen 127.0.0.1:0");
   const std::string at = port();
@@ -157,7 +230,15 @@ TEST_F(ServeTest, WrongStartsAreRefused) {
            {"--bundle a.tmx --bundle a=b.tmx", "two bundles are called 'a'"},
            {"--bundle 'x y=a.tmx'", "is no name"},
            {"--bundle a.tmx --listen 8080", "expected HOST:PORT"},
-           {"--bundle a.tmx --listen 192.0.2.1:0", "cannot listen"}}) {
+           {"--bundle a.tmx --listen 192.0.2.1:0 --insecure", "cannot listen"},
+           {"--bundle a.tmx --listen 0.0.0.0:0", "needs --token and --tls-cert"},
+           {"--bundle a.tmx --listen 0.0.0.0:0 --token scores.txt", "needs --token and --tls-cert"},
+           {"--bundle a.tmx --tls-cert data.txt", "go together"},
+           {"--bundle a.tmx --tls-cert none.pem --tls-key data.txt", "none.pem: cannot open"},
+           {"--bundle a.tmx --tls-cert data.txt --tls-key data.txt", "data.txt: not a certificate"},
+           {"--bundle a.tmx --token none", "none: cannot open"},
+           {"--bundle a.tmx --token /dev/null", "/dev/null: a device or a pipe"},
+           {"--bundle a.tmx --token a.tmx", "expected one token a line"}}) {
     const Result result = at_.run("serve --quiet " + arguments);
     EXPECT_EQ(result.code, 2) << arguments;
     EXPECT_THAT(result.err, HasSubstr(words)) << arguments;

@@ -9,12 +9,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace tunemix::test {
@@ -60,6 +62,7 @@ class Process {
     ::kill(pid_, SIGKILL);
     ::waitpid(pid_, nullptr, 0);
   }
+  pid_t pid() const { return pid_; }
   void kill(int signal) const { ::kill(pid_, signal); }
   Result wait() {
     int status = 0;
@@ -119,6 +122,17 @@ class Workspace {
   }
   Result run(const std::string& arguments, const std::string& before = "") const {
     return start(arguments, before).wait();
+  }
+  // The port of the last server, from the line that it prints; empty where it prints none.
+  std::string served_port() const {
+    const fs::path out = path_ / ("out." + std::to_string(started_));
+    for (int wait = 0; wait < 600; ++wait) {
+      const std::string text = slurp(out);
+      if (text.starts_with("serving ") && text.ends_with('\n'))
+        return text.substr(text.rfind(':') + 1, text.size() - text.rfind(':') - 2);
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    return "";
   }
   // As run, and it must work.
   Result good(const std::string& arguments) const {

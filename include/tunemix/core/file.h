@@ -38,6 +38,10 @@ void expect_readable(const std::filesystem::path& file);
 // All bytes of a file, or of what comes through a pipe.
 std::vector<uint8_t> read_file(const std::filesystem::path& path);
 std::string read_text_file(const std::filesystem::path& path);
+// The same of a regular file (also behind links) of at most so many bytes; throws InputError for anything
+// else, without waiting for it.
+std::vector<uint8_t> read_regular_file(const std::filesystem::path& path, size_t most);
+void expect_regular_file(const std::filesystem::path& path, size_t most);
 
 // Writes to a new file of a random name in `folder` (by default beside `path`), syncs, renames. A symbolic
 // link at `path` is replaced, not followed. Throws RunError.

@@ -71,8 +71,8 @@ class Bundle {
   const std::vector<BundleMember>& members() const { return members_; }
   const Mixture& mixture() const { return mixture_; }
 
-  // The members whose scores have to be given, by name.
-  std::vector<std::string> external_scores() const;
+  // The members whose scores have to be given: their names and how many numbers a document has.
+  std::map<std::string, size_t> external_scores() const;
   // One score a document. Throws InputError when the data has other features than the ensemble was trained
   // on, by number or by name, or when scores that have to be given are missing or do not fit.
   std::vector<float> predict(const Dataset& data, const Context& context,
@@ -80,6 +80,8 @@ class Bundle {
 
   void save(const std::filesystem::path& path) const;
   static Bundle load(const std::filesystem::path& path, const Registry& registry);
+  // From the bytes of a file, which messages call `name`.
+  static Bundle parse(std::span<const uint8_t> bytes, const std::string& name, const Registry& registry);
 
  private:
   // What is computed for each model: the points that members need, and those members.
