@@ -1,9 +1,11 @@
 #include "tunemix/export/model_export.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <numeric>
 #include <set>
 
 #include "export/buffer.h"
@@ -44,8 +46,8 @@ float single(double value) {
 
 // Digits that read back to the same float. Always with a point or an exponent: Solr takes a number without
 // one for a whole number, and then refuses it.
-std::string number(float value) {
-  std::string text = fmt::format("{}", value);
+std::string number(double value) {
+  std::string text = fmt::format("{}", single(value));
   if (text.find_first_of(".e") == std::string::npos) text += ".0";
   return text;
 }
@@ -118,7 +120,7 @@ void print_xgboost_head(Buffer& out, const PlainModel& model, const ModelExport&
         R"(],"learner_model_param":{{"base_score":"{}","boost_from_average":"0","num_class":"0",)"
         R"("num_feature":"{}","num_target":"1"}},"objective":{{"name":"reg:squarederror",)"
         R"("reg_loss_param":{{"scale_pos_weight":"1"}}}},"gradient_booster":)",
-        number(is_linear(model) ? 0.0F : single(model.start[0])), model.features);
+        number(is_linear(model) ? 0.0 : model.start[0]), model.features);
 }
 
 template <typename Get>
@@ -167,8 +169,8 @@ void write_xgboost(Buffer& out, const PlainModel& model, const ModelExport& opti
   print_xgboost_head(out, model, options);
   if (is_linear(model)) {
     print(out, R"({{"model":{{"boosted_rounds":1,"weights":[)");
-    for (const double weight : model.weights) print(out, "{},", number(single(weight)));
-    print(out, R"({}]}},"name":"gblinear"}})", number(single(model.start[0])));
+    for (const double weight : model.weights) print(out, "{},", number(weight));
+    print(out, R"({}]}},"name":"gblinear"}})", number(model.start[0]));
   } else {
     print(out,
           R"({{"model":{{"gbtree_model_param":{{"num_parallel_tree":"1","num_trees":"{}",)"
@@ -191,7 +193,7 @@ void print_ranklib_node(Buffer& out, const PlainTree& tree, int32_t n, std::stri
   const PlainTree::Node& node = tree.nodes[static_cast<size_t>(n)];
   print(out, "<split{}>\n", position);
   if (node.is_leaf()) {
-    print(out, "<output> {} </output>\n", number(single(tree.values[node.leaf])));
+    print(out, "<output> {} </output>\n", number(tree.values[node.leaf]));
   } else {
     print(out, "<feature> {} </feature>\n<threshold> {} </threshold>\n", node.feature + 1,
           number(below(node.threshold)));
@@ -237,7 +239,7 @@ void print_features(Buffer& out, const PlainModel& model, const ModelExport& opt
 void print_solr_node(Buffer& out, const PlainTree& tree, int32_t n, const ModelExport& options) {
   const PlainTree::Node& node = tree.nodes[static_cast<size_t>(n)];
   if (node.is_leaf()) {
-    print(out, R"({{"value":"{}"}})", number(single(tree.values[node.leaf])));
+    print(out, R"({{"value":"{}"}})", number(tree.values[node.leaf]));
     return;
   }
   print(out, R"({{"feature":{},"threshold":"{}","left":)", json_text(name_of(options, node.feature)),
@@ -287,8 +289,7 @@ void write_solr(Buffer& out, const PlainModel& model, const ModelExport& options
     print(out, R"("params":{{"weights":{{)");
     bool first = true;
     for (const uint32_t j : used_features(model)) {
-      print(out, "{}{}:{}", first ? "" : ",", json_text(name_of(options, j)),
-            number(single(model.weights[j])));
+      print(out, "{}{}:{}", first ? "" : ",", json_text(name_of(options, j)), number(model.weights[j]));
       first = false;
     }
     print(out, "}}}}}}\n");
@@ -311,7 +312,7 @@ void print_elastic_node(Buffer& out, const PlainTree& tree, int32_t n, int depth
                         const ModelExport& options) {
   const PlainTree::Node& node = tree.nodes[static_cast<size_t>(n)];
   if (node.is_leaf()) {
-    print(out, R"({{"nodeid":{},"leaf":{}}})", n, number(single(tree.values[node.leaf])));
+    print(out, R"({{"nodeid":{},"leaf":{}}})", n, number(tree.values[node.leaf]));
     return;
   }
   print(out,
@@ -335,7 +336,7 @@ void write_elasticsearch(Buffer& out, const PlainModel& model, const ModelExport
     bool first = true;
     for (const uint32_t j : used_features(model)) {
       print(definition, "{}{}:{}", first ? "" : ",", json_text(name_of(options, j)),
-            number(single(model.weights[j])));
+            number(model.weights[j]));
       first = false;
     }
     definition.push_back('}');
@@ -370,13 +371,18 @@ ModelFormat parse_model_format(std::string_view name) {
 }
 
 float solr_threshold(float threshold) {
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  float t = threshold - kSolrSlack;
-  while (t + kSolrSlack >= threshold) t = std::nextafter(t, -kInfinity);
-  for (float higher = std::nextafter(t, kInfinity); higher + kSolrSlack < threshold;
-       higher = std::nextafter(t, kInfinity))
-    t = higher;
-  return t;
+  // Floats in their order, by whole numbers; bisected, as 10^9 floats lie below 1e-6.
+  const auto at = [](int32_t place) {
+    return std::copysign(std::bit_cast<float>(std::abs(place)), place < 0 ? -1.0F : 1.0F);
+  };
+  constexpr auto kInfinity = std::bit_cast<int32_t>(std::numeric_limits<float>::infinity());
+  int32_t good = -kInfinity;
+  int32_t bad = kInfinity;
+  while (good + 1 < bad) {
+    const int32_t middle = std::midpoint(good, bad);
+    (at(middle) + kSolrSlack < threshold ? good : bad) = middle;
+  }
+  return at(good);
 }
 
 ExportedModel export_model(ModelFormat format, const PlainModel& model, const ModelExport& options) {

@@ -390,6 +390,10 @@ TEST(ModelExport, WhatIsNotExactIsRefused) {
   leaf.values = {1.0};
   linear.trees.push_back(leaf);
   EXPECT_THAT(refusal([&] { export_model(ModelFormat::kXgboost, linear, {}); }), HasSubstr("both"));
+  const PlainTree endless{{{0, -kInfinity, 1, 2, 0}, {0, 0, -1, -1, 0}, {0, 0, -1, -1, 1}}, {0.0, 1.0}};
+  for (const ModelFormat format :
+       {ModelFormat::kXgboost, ModelFormat::kRankLib, ModelFormat::kSolr, ModelFormat::kElasticsearch})
+    EXPECT_THAT(refusal([&] { export_model(format, {2, 1, {0.0}, {endless}, {}}, {}); }), HasSubstr("-inf"));
   EXPECT_THAT(refusal([&] { parse_model_format("solar"); }), HasSubstr("did you mean 'solr'"));
 }
 
@@ -408,6 +412,13 @@ TEST(ModelExport, SolrThresholdsKeepTheCut) {
     if (cut > 4e-6F) {
       ASSERT_TRUE(solr_left(std::nextafter(cut, -kInfinity), t)) << cut;
     }
+  }
+  // The threshold is near 0, where floats lie densest.
+  for (int ulps = -1000; ulps <= 1000; ++ulps) {
+    const float cut = 1e-6F + static_cast<float>(ulps) * 1.2e-13F;
+    const float t = solr_threshold(cut);
+    ASSERT_FALSE(solr_left(cut, t)) << cut;
+    ASSERT_TRUE(solr_left(cut, std::nextafter(t, kInfinity))) << cut;
   }
   for (const float cut : {0.0F, 1e-6F, 1.0F, 16777216.0F, -1.0F, 1e-38F, 3e38F, -3e38F}) {
     EXPECT_FALSE(solr_left(cut, solr_threshold(cut))) << cut;
