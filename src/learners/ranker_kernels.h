@@ -12,6 +12,7 @@ struct RankerKernels {
 
   // The sum of w[j] x[j].
   double (*dot)(const double* w, const float* x, size_t n);
+  double (*dot_doubles)(const double* w, const double* x, size_t n);
   // sum[j] += a x[j]
   void (*add_row)(double a, const float* x, size_t n, double* sum);
   // sums[c] += x[0] w[0][c], then += x[1] w[1][c], ...; rows of `stride` columns, a multiple of kLanes.

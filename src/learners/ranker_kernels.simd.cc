@@ -9,7 +9,8 @@ double sum_of_lanes(const double* v) {
   return ((v[0] + v[4]) + (v[1] + v[5])) + ((v[2] + v[6]) + (v[3] + v[7]));
 }
 
-double dot(const double* w, const float* x, size_t n) {
+template <typename Number>
+double dot(const double* w, const Number* x, size_t n) {
   double sum[kLanes] = {};
   size_t j = 0;
   for (; j + kLanes <= n; j += kLanes)
@@ -84,7 +85,7 @@ double fidelity_pairs(double mine, const double* others, size_t n, double* weigh
 
 }  // namespace
 
-const RankerKernels ranker_kernels_table = {dot,        add_row,        add_columns,
+const RankerKernels ranker_kernels_table = {dot<float>, dot<double>,    add_row,       add_columns,
                                             add_square, logistic_pairs, fidelity_pairs};
 
 }  // namespace tunemix::TUNEMIX_SET

@@ -6,6 +6,7 @@
 #include "learners/linear/lbfgs.h"
 #include "learners/linear/losses.h"
 #include "learners/linear/problem.h"
+#include "learners/pair_sums.h"
 #include "learners/portable_math.h"
 #include "tests/learners/train_by_name.h"
 #include "tunemix/data/synthetic.h"
@@ -82,6 +83,51 @@ TEST(PortableMath, IsCloseToTheLibrary) {
 
 TEST(Losses, SquaredHingeEqualsAllPairs) { expect_all_pairs(squared_hinge_loss, hinge, hinge_slope); }
 TEST(Losses, LogisticEqualsAllPairs) { expect_all_pairs(pair_logistic_loss, logistic, logistic_slope); }
+
+// A query longer than kManyDocuments, against its pairs one by one: scores close together, in a few cells,
+// far apart, and both at once.
+TEST(Losses, LogisticOfManyDocumentsEqualsAllPairs) {
+  Random random(8);
+  LossScratch scratch;
+  constexpr size_t kDocuments = kManyDocuments + 300;
+  for (const int labels : {2, 5})
+    for (const double spread : {0.01, 3.0, 40.0, 1000.0}) {
+      Query query = random_query(kDocuments, labels, spread, random);
+      for (size_t i = 0; i < kDocuments; i += 7) query.scores[i] *= 0.01;
+      query.scores[3] = query.scores[kDocuments - 1];  // a tie
+      std::vector<double> fast(kDocuments), slow;
+      const double expected = all_pairs(query, logistic, logistic_slope, slow);
+      const double loss = pair_logistic_loss(query.scores, query.labels, fast, scratch);
+      EXPECT_NEAR(loss / expected, 1, 1e-12) << spread;
+      for (size_t i = 0; i < kDocuments; ++i)
+        ASSERT_NEAR(fast[i], slow[i], 1e-12 * kDocuments) << spread << " " << i;
+    }
+}
+
+// So many pairs that they cannot be gone through: 2 10^11.
+TEST(Losses, LogisticOfAMillionDocumentsIsQuick) {
+  constexpr size_t kBetter = 300000;
+  constexpr size_t kWorse = 700000;
+  Query query{std::vector<double>(kBetter + kWorse, 0.5), std::vector<int32_t>(kBetter, 1)};
+  query.labels.resize(kBetter + kWorse, 0);
+  std::vector<double> gradient(kBetter + kWorse);
+  LossScratch scratch;
+  const double loss = pair_logistic_loss(query.scores, query.labels, gradient, scratch);
+  EXPECT_NEAR(loss / (0.6931471805599453 * kBetter * kWorse), 1, 1e-9);
+  EXPECT_NEAR(gradient[0] / (-0.5 * kWorse), 1, 1e-9);
+  EXPECT_NEAR(gradient[kBetter] / (0.5 * kBetter), 1, 1e-9);
+}
+
+TEST(Losses, LogisticOfManyDocumentsIsNoNumberWhereAScoreIsNone) {
+  Random random(9);
+  LossScratch scratch;
+  for (const double wrong : {INFINITY, -INFINITY, NAN}) {
+    Query query = random_query(kManyDocuments + 1, 3, 1, random);
+    query.scores[5] = wrong;
+    std::vector<double> gradient(query.scores.size());
+    EXPECT_TRUE(std::isnan(pair_logistic_loss(query.scores, query.labels, gradient, scratch)));
+  }
+}
 
 TEST(Losses, LogisticOfManyDocumentsAndFarScoresIsFinite) {
   Random random(5);
@@ -165,29 +211,69 @@ const LinearModel& as_linear(const LearnedModel& learned) {
   return dynamic_cast<const LinearModel&>(*learned.model);
 }
 
+double training_ndcg(const Dataset& data, const LearnedModel& learned, const Context& context) {
+  const size_t points[] = {0};
+  const SelectionMetric metric(data.queries(), data.labels(), exponential_grades(data.max_label() + 1));
+  return metric(learned.model->score(data, points, context)[0].values());
+}
+
+// The slope of the weighted mean squared error and of the ridge, along every weight and the intercept.
+void expect_no_slope(const Dataset& data, const LinearModel& model, size_t point, double ridge) {
+  const std::vector<double>& w = model.solutions()[point].parameters;
+  const size_t d = data.features();
+  std::vector<double> slope(d + 1, 0.0);
+  double total = 0;
+  for (size_t i = 0; i < data.documents(); ++i) {
+    const auto weight = static_cast<double>(data.weights()[i]);
+    total += weight;
+    std::vector<double> z(d + 1, 1.0);
+    for (size_t j = 0; j < d; ++j)
+      z[j] = (data.row(i)[j] - model.scaling().shift[j]) * model.scaling().factor[j];
+    double error = -data.labels()[i];
+    for (size_t j = 0; j <= d; ++j) error += w[j] * z[j];
+    for (size_t j = 0; j <= d; ++j) slope[j] += weight * error * z[j];
+  }
+  for (size_t j = 0; j < d; ++j) EXPECT_NEAR(slope[j] / total + ridge * w[j], 0, 1e-10);
+  EXPECT_NEAR(slope[d] / total, 0, 1e-10);
+}
+
+// With more documents than features, and with fewer.
 TEST(LinearRegression, SolvesTheNormalEquations) {
   const Context context(3);
-  const Dataset data = make_synthetic({.queries = 40, .features = 7, .labels = 5}, context);
-  const LearnedModel learned =
-      test::train_by_name(data, "linear_regression", {{"L2", "0.001, 0.5"}}, {}, context);
-  const LinearModel& model = as_linear(learned);
-  const double ridges[] = {0.001, 0.5};
-  const auto n = static_cast<double>(data.documents());
-  for (size_t p = 0; p < 2; ++p) {
-    const std::vector<double>& w = model.solutions()[p].parameters;
-    // The slope of the mean squared error and of the ridge, along every weight and the intercept.
-    std::vector<double> slope(8, 0.0);
-    for (size_t i = 0; i < data.documents(); ++i) {
-      std::vector<double> z(8, 1.0);
-      for (size_t j = 0; j < 7; ++j)
-        z[j] = (data.row(i)[j] - model.scaling().shift[j]) * model.scaling().factor[j];
-      double error = -data.labels()[i];
-      for (size_t j = 0; j < 8; ++j) error += w[j] * z[j];
-      for (size_t j = 0; j < 8; ++j) slope[j] += error * z[j] / n;
-    }
-    for (size_t j = 0; j < 7; ++j) EXPECT_NEAR(slope[j] + ridges[p] * w[j], 0, 1e-10);
-    EXPECT_NEAR(slope[7], 0, 1e-10);
+  for (const size_t features : {7, 900}) {
+    Dataset data = make_synthetic({.queries = 40, .features = features, .labels = 5}, context);
+    ASSERT_EQ(data.documents() < data.features(), features == 900) << data.documents();
+    Random random(6);
+    std::vector<float> weights;
+    for (size_t i = 0; i < data.documents(); ++i)
+      weights.push_back(static_cast<float>(i % 9 == 0 ? 0 : random.uniform() + 0.1));
+    data = std::move(data).weighted(std::move(weights));
+    const LearnedModel learned =
+        test::train_by_name(data, "linear_regression", {{"L2", "0.001, 0.5"}}, {}, context);
+    expect_no_slope(data, as_linear(learned), 0, 0.001);
+    expect_no_slope(data, as_linear(learned), 1, 0.5);
   }
+}
+
+// A matrix of features by features would be 29 GB.
+TEST(LinearRegression, LearnsFromFewDocumentsWithManyFeatures) {
+  constexpr size_t kDocuments = 100;
+  constexpr size_t kFeatures = 60000;
+  Random random(12);
+  FloatBuffer features(kDocuments * kFeatures);
+  for (size_t i = 0; i < kDocuments * kFeatures; ++i)
+    features.data()[i] = static_cast<float>(random.uniform());
+  std::vector<int32_t> labels;
+  std::vector<size_t> offsets = {0};
+  for (size_t i = 0; i < kDocuments; ++i) {
+    labels.push_back(static_cast<int32_t>(random.below(3)));
+    if (i % 20 == 19) offsets.push_back(i + 1);
+  }
+  const Dataset data(std::move(features), kFeatures, labels,
+                     QueryIndex(offsets, std::vector<std::string>(5, "q")), NameTable());
+  const Context context(2);
+  const LearnedModel learned = test::train_by_name(data, "linear_regression", {}, {}, context);
+  EXPECT_NEAR(training_ndcg(data, learned, context), 1, 1e-9);
 }
 
 TEST(RankSvm, EveryPointOfThePathIsAMinimum) {
@@ -218,12 +304,6 @@ TEST(RankSvm, EveryPointOfThePathIsAMinimum) {
     for (size_t j = 0; j < 6; ++j) EXPECT_NEAR(w[j], -C[p] * slope[j] / pairs, 1e-4 * (1 + C[p]));
     EXPECT_EQ(w[6], 0);
   }
-}
-
-double training_ndcg(const Dataset& data, const LearnedModel& learned, const Context& context) {
-  const size_t points[] = {0};
-  const SelectionMetric metric(data.queries(), data.labels(), exponential_grades(data.max_label() + 1));
-  return metric(learned.model->score(data, points, context)[0].values());
 }
 
 TEST(BestFeature, HasTheBestNdcgOfAll) {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <functional>
 
+#include "learners/pair_sums.h"
 #include "learners/weak_rankers/model.h"
 #include "tests/learners/train_by_name.h"
 #include "tunemix/metric/selection.h"
@@ -13,19 +14,21 @@ namespace {
 using weak::WeakRanker;
 using weak::WeakRankerModel;
 
-// 12 documents of three queries, 4 labels, 3 features.
-Dataset twelve(uint64_t seed) {
+// 4 labels, 3 features.
+Dataset documents(const std::vector<size_t>& offsets, uint64_t seed) {
   Random random(seed);
-  FloatBuffer features(36);
+  FloatBuffer features(3 * offsets.back());
   std::vector<int32_t> labels;
-  for (size_t i = 0; i < 12; ++i) {
+  for (size_t i = 0; i < offsets.back(); ++i) {
     labels.push_back(static_cast<int32_t>(i % 4 == 0 ? 3 : random.below(3)));
     for (size_t j = 0; j < 3; ++j)
       features.data()[3 * i + j] = static_cast<float>(std::floor(2 * labels[i] + 4 * random.normal()));
   }
-  return Dataset(std::move(features), 3, std::move(labels), QueryIndex({0, 5, 8, 12}, {"1", "2", "3"}),
-                 NameTable());
+  return Dataset(std::move(features), 3, std::move(labels),
+                 QueryIndex(offsets, std::vector<std::string>(offsets.size() - 1, "q")), NameTable());
 }
+
+Dataset twelve(uint64_t seed) { return documents({0, 5, 8, 12}, seed); }
 
 std::vector<WeakRanker> rankers(const Dataset& data, const std::string& type, const Settings& settings,
                                 int64_t rounds) {
@@ -64,11 +67,18 @@ std::pair<double, double> right_and_wrong(const Dataset& data, const std::vector
 
 // The largest |right - wrong| of any step that cuts between two values of a feature.
 double best_gain(const Dataset& data, const std::vector<Pair>& pairs, const std::vector<double>& weights) {
+  std::vector<double> won(data.documents(), 0.0);  // with the document alone above the step
+  for (size_t k = 0; k < pairs.size(); ++k) {
+    won[pairs[k].better] += weights[k];
+    won[pairs[k].worse] -= weights[k];
+  }
   double best = 0;
   for (uint32_t j = 0; j < data.features(); ++j)
-    for (size_t i = 0; i < data.documents(); ++i) {
-      const auto [right, wrong] = right_and_wrong(data, pairs, weights, {j, data.row(i)[j], 0, 1});
-      best = std::max(best, std::abs(right - wrong));
+    for (size_t at = 0; at < data.documents(); ++at) {
+      double gain = 0;
+      for (size_t i = 0; i < data.documents(); ++i)
+        gain += step(data, {j, data.row(at)[j], 0, 1}, i) != 0 ? won[i] : 0;
+      best = std::max(best, std::abs(gain));
     }
   return best;
 }
@@ -116,35 +126,58 @@ TEST(RankBoost, EachRoundIsThatOfAllPairsAndTheBoundHolds) {
   }
 }
 
-TEST(FRank, EachRoundIsThatOfAllPairsAndTheLossFalls) {
-  for (const uint64_t seed : {1, 2, 3}) {
-    const Dataset data = twelve(seed);
-    const std::vector<Pair> pairs = pairs_of(data);
-    std::vector<double> of_query(data.queries().size(), 0.0);
-    for (const Pair& pair : pairs) of_query[pair.query] += 1;
-    std::vector<double> scores(12, 0.0);
-    const auto p = [&](const Pair& pair) {
-      return 1 / (1 + std::exp(scores[pair.worse] - scores[pair.better]));
-    };
-    const auto fidelity = [&] {
-      double sum = 0;
-      for (const Pair& pair : pairs) sum += (1 - std::sqrt(p(pair))) / of_query[pair.query];
-      return sum;
-    };
-    double loss = fidelity();
-    for (const WeakRanker& ranker : rankers(data, "frank", {}, 10)) {
-      std::vector<double> weights;
-      for (const Pair& pair : pairs)
-        weights.push_back(std::sqrt(p(pair)) * (1 - p(pair)) / of_query[pair.query]);
-      const auto [right, wrong] = right_and_wrong(data, pairs, weights, ranker);
-      EXPECT_NEAR(std::abs(right - wrong), best_gain(data, pairs, weights), 1e-12);
-      const double smoothing = 1e-4 * total(weights);
-      EXPECT_NEAR(ranker.weight, 0.5 * std::log((right + smoothing) / (wrong + smoothing)), 1e-9);
-      scores = plus(data, scores, ranker);
-      EXPECT_LT(fidelity(), loss);
-      loss = fidelity();
-    }
+// Checks as many rounds against all pairs.
+void expect_frank(const Dataset& data, int64_t rounds) {
+  const std::vector<Pair> pairs = pairs_of(data);
+  std::vector<double> of_query(data.queries().size(), 0.0);
+  for (const Pair& pair : pairs) of_query[pair.query] += 1;
+  std::vector<double> scores(data.documents(), 0.0);
+  const auto p = [&](const Pair& pair) {
+    return 1 / (1 + std::exp(scores[pair.worse] - scores[pair.better]));
+  };
+  const auto fidelity = [&] {
+    double sum = 0;
+    for (const Pair& pair : pairs) sum += (1 - std::sqrt(p(pair))) / of_query[pair.query];
+    return sum;
+  };
+  double loss = fidelity();
+  for (const WeakRanker& ranker : rankers(data, "frank", {}, rounds)) {
+    std::vector<double> weights;
+    for (const Pair& pair : pairs)
+      weights.push_back(std::sqrt(p(pair)) * (1 - p(pair)) / of_query[pair.query]);
+    const auto [right, wrong] = right_and_wrong(data, pairs, weights, ranker);
+    EXPECT_NEAR(std::abs(right - wrong), best_gain(data, pairs, weights), 1e-12);
+    const double smoothing = 1e-4 * total(weights);
+    EXPECT_NEAR(ranker.weight, 0.5 * std::log((right + smoothing) / (wrong + smoothing)), 1e-9);
+    scores = plus(data, scores, ranker);
+    EXPECT_LT(fidelity(), loss);
+    loss = fidelity();
   }
+}
+
+TEST(FRank, EachRoundIsThatOfAllPairsAndTheLossFalls) {
+  for (const uint64_t seed : {1, 2, 3}) expect_frank(twelve(seed), 10);
+}
+
+TEST(FRank, RoundsOfAQueryOfManyDocumentsAreThoseOfAllPairs) {
+  expect_frank(documents({0, kManyDocuments + 50, kManyDocuments + 60}, 4), 2);
+}
+
+// So many pairs that they cannot be gone through: 4 10^10. Every fourth document of either label is at the
+// other's side of the only step.
+TEST(FRank, AQueryOfHundredsOfThousandsOfDocumentsIsQuick) {
+  constexpr size_t kDocuments = 400000;
+  FloatBuffer features(kDocuments);
+  std::vector<int32_t> labels;
+  for (size_t i = 0; i < kDocuments; ++i) {
+    labels.push_back(static_cast<int32_t>(i % 2));
+    features.data()[i] = static_cast<float>((i % 2 == 1) != (i % 8 < 2) ? 1 : 0);
+  }
+  const Dataset data(std::move(features), 1, labels, QueryIndex({0, kDocuments}, {"q"}), NameTable());
+  const std::vector<WeakRanker> chosen = rankers(data, "frank", {}, 1);
+  ASSERT_EQ(chosen.size(), 1U);
+  // 9 of 16 pairs are put right and 1 wrong.
+  EXPECT_NEAR(chosen[0].weight, 0.5 * std::log((9.0 / 16 + 1e-4) / (1.0 / 16 + 1e-4)), 1e-9);
 }
 
 // The pair weight of FRank is minus the slope of its loss.

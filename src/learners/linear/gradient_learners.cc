@@ -149,9 +149,12 @@ LearnerEntry ranksvm_learner() {
 
 LearnerEntry ranknet_learner() {
   static const OptionTable<NetOptions> table = net_options(true);
-  return net_learner({"ranknet", "RN", "A linear ranker or small network with the logistic loss over pairs.",
-                      "Burges et al., Learning to rank using gradient descent, ICML 2005"},
-                     pair_logistic_loss, true, table);
+  LearnerEntry entry =
+      net_learner({"ranknet", "RN", "A linear ranker or small network with the logistic loss over pairs.",
+                   "Burges et al., Learning to rank using gradient descent, ICML 2005"},
+                  pair_logistic_loss, true, table);
+  entry.version = 2;
+  return entry;
 }
 
 LearnerEntry listnet_learner() {

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
+#include "learners/pair_sums.h"
 #include "learners/portable_math.h"
 #include "learners/ranker_kernels.h"
 
@@ -11,6 +13,20 @@ namespace {
 
 constexpr size_t kLanes = RankerKernels::kLanes;
 constexpr size_t kMostLabels = 32;
+
+// The logistic loss of a query of many documents.
+double logistic_of_many(std::span<const double> scores, std::span<const int32_t> labels,
+                        std::span<double> gradient) {
+  static const PairFunction weight([](double x) { return 1 / (1 + portable_exp(x)); }, 1, 0);
+  static const PairFunction cost(
+      [](double x) { return std::max(0.0, -x) + portable_log(1 + portable_exp(-std::abs(x))); }, 0, 1);
+  const std::vector<double> better = weight.over_worse(scores, labels);
+  const std::vector<double> worse = weight.over_better(scores, labels);
+  for (size_t i = 0; i < scores.size(); ++i) gradient[i] = worse[i] - better[i];
+  double loss = 0;
+  for (const double of_better : cost.over_worse(scores, labels)) loss += of_better;
+  return loss;
+}
 
 }  // namespace
 
@@ -72,6 +88,7 @@ double squared_hinge_loss(std::span<const double> scores, std::span<const int32_
 
 double pair_logistic_loss(std::span<const double> scores, std::span<const int32_t> labels,
                           std::span<double> gradient, LossScratch& scratch) {
+  if (scores.size() > kManyDocuments) return logistic_of_many(scores, labels, gradient);
   // With e = exp(s), all of a pair follows from the ratio r of the smaller to the larger e: no exp or log
   // for each pair. Padding has e = 0, hence r = 0, and adds nothing.
   const size_t n = scores.size();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "learners/pair_sums.h"
 #include "learners/portable_math.h"
 #include "learners/ranker_kernels.h"
 #include "learners/ranking_data.h"
@@ -154,10 +155,20 @@ class FRank : public PairMethod {
  private:
   static constexpr double kSmoothing = 1e-4;  // keeps the weight of a step finite that puts nothing wrong
 
+  static double fidelity_slope(double x) {
+    return std::sqrt(1 / (1 + portable_exp(-x))) / (1 + portable_exp(x));
+  }
+
   // For scores whose labels descend: the weights of pairs summed by their better and by their worse document.
   static void add_pairs(std::span<const double> scores, std::span<const int32_t> labels,
                         std::vector<double>& better, std::vector<double>& worse) {
     const size_t n = scores.size();
+    if (n > kManyDocuments) {
+      static const PairFunction slope(fidelity_slope, 0, 0);
+      better = slope.over_worse(scores, labels);
+      worse = slope.over_better(scores, labels);
+      return;
+    }
     const size_t padded = n + 2 * kLanes;
     std::vector<double> e(padded, 0.0);  // padding has p = 1, hence no weight
     better.assign(padded, 0.0);
@@ -235,6 +246,7 @@ LearnerEntry rankboost_learner() {
 
 LearnerEntry frank_learner() {
   LearnerEntry entry = pair_learner<FRank>("frank");
+  entry.version = 2;
   entry.row = "FR";
   entry.doc = "Thresholds of features, boosted by the fidelity loss over pairs.";
   entry.citation = "Tsai et al., FRank: a ranking method with fidelity loss, SIGIR 2007";
