@@ -28,7 +28,7 @@ PACKAGES = {
 }
 # Libraries that are no modules of CMakeLists.txt: the target and its folder of sources.
 OTHERS = {"pipeline": ("tunemix_pipeline", "pipeline"), "python": ("tunemix_python", "python/src")}
-STANDARD = re.compile(r"^[a-z_0-9]+$|^(sys/.*|fcntl|poll|unistd|dirent|immintrin|signal|malloc|dlfcn|cpuid)(\.h)?$")
+STANDARD = re.compile(r"^[a-z_0-9]+$|^(sys/.*|fcntl|poll|unistd|dirent|immintrin|signal|malloc|mntent|pthread|dlfcn|cpuid)(\.h)?$")
 
 
 def includes_of(files):

@@ -1,6 +1,7 @@
 #include "tunemix/core/parallel.h"
 
 #include <omp.h>
+#include <pthread.h>
 
 #include <atomic>
 #include <exception>
@@ -30,6 +31,13 @@ class FirstFailure {
   std::exception_ptr failure_;
 };
 
+// A forked child has no threads but its own, and libgomp's next loop there would wait for the others for
+// ever. So they end before a fork, and each process starts its own with its next loop.
+void end_threads_before_forks() {
+  [[maybe_unused]] static const int registered =
+      pthread_atfork([] { omp_pause_resource_all(omp_pause_soft); }, nullptr, nullptr);
+}
+
 }  // namespace
 
 ThreadPool::ThreadPool(int threads) : threads_(threads) {
@@ -45,6 +53,7 @@ void ThreadPool::run_with_thread(size_t tasks, FunctionRef<void(size_t, int)> ta
     for (size_t i = 0; i < tasks; ++i) task(i, 0);
     return;
   }
+  end_threads_before_forks();
   std::atomic<size_t> next{0};
   FirstFailure failure;
   // Always as many threads, also for fewer tasks: libgomp ends the threads that a smaller team leaves out,
