@@ -5,7 +5,7 @@ set -euo pipefail
 build=(g++ cmake ninja-build ccache pkg-config help2man libeigen3-dev libnlopt-cxx-dev libnlopt-dev libyaml-cpp-dev libcli11-dev
   libfmt-dev nlohmann-json3-dev libfast-float-dev libxxhash-dev libzstd-dev zlib1g-dev libboost-dev libssl-dev)
 tests=(libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev clang clang-format clang-tidy libomp-14-dev xgboost liblinear-tools
-  slurm-wlm munge procps parallel chromium python3 python3-xgboost python3-dev openssl curl pybind11-dev python3-numpy python3-scipy python3-pandas
+  locales slurm-wlm munge procps parallel chromium python3 python3-xgboost python3-dev openssl curl pybind11-dev python3-numpy python3-scipy python3-pandas
   python3-sklearn python3-pytest)
 packages=("${build[@]}")
 [ "${1:-}" = "--tests" ] && packages+=("${tests[@]}")

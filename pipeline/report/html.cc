@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <cmath>
-#include <cstdlib>
 
 #include "pipeline/store/json_text.h"
 #include "tunemix/core/error.h"
@@ -113,7 +113,11 @@ std::string plural(size_t count, std::string_view noun) {
   return fmt::format("{} {}{}", grouped(static_cast<double>(count)), noun, count == 1 ? "" : "s");
 }
 
-double rounded(double value) { return std::strtod(fmt::format("{:.6g}", value).c_str(), nullptr); }
+double rounded(double value) {
+  const std::string text = fmt::format("{:.6g}", value);
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
 
 Table& Table::column(std::string name, Align align) {
   columns_.push_back({std::move(name), align});

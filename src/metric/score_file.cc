@@ -1,9 +1,9 @@
 #include "tunemix/metric/score_file.h"
 
+#include <fast_float/fast_float.h>
+
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <cstdlib>
 
 #include "metric/number.h"
 #include "tunemix/core/error.h"
@@ -40,11 +40,9 @@ bool parse_finite(std::string_view text, double& value) {
   if (plus) text.remove_prefix(1);
   if (text.empty() || (plus && text.front() == '-')) return false;
   const char* end = text.data() + text.size();
-  const auto result = std::from_chars(text.data(), end, value);
-  if (result.ptr != end || result.ec == std::errc::invalid_argument) return false;
-  // from_chars does not say whether the number is too large or too near 0; the latter is read as 0.
-  if (result.ec == std::errc::result_out_of_range) value = std::strtod(std::string(text).c_str(), nullptr);
-  return std::isfinite(value);
+  // Too near 0 is read as 0, too large as infinity.
+  const auto [stop, error] = fast_float::from_chars(text.data(), end, value);
+  return stop == end && error != std::errc::invalid_argument && std::isfinite(value);
 }
 
 std::vector<double> parse_scores(std::string_view text, std::string_view name) {
