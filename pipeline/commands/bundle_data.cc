@@ -72,6 +72,9 @@ GivenScores read_member_scores(const std::vector<std::string>& named, const Bund
     if (std::find(wanted.begin(), wanted.end(), name) == wanted.end())
       throw_input("--member-scores {}: the bundle has no such member{}; it asks for: {}", text,
                   did_you_mean(name, wanted), wanted.empty() ? "none" : join(wanted, ", "));
+    if (given.contains(name))
+      throw_input("--member-scores {}: scores of '{}' are given twice; give one file for each name", text,
+                  name);
     const std::filesystem::path files[] = {text.substr(equals + 1)};
     expect_regular_file(files[0], most);
     given[name] = read_score_columns(files, data.documents(), data.source_rows());

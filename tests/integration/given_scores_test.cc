@@ -83,6 +83,11 @@ TEST_F(GivenScores, AreMembersAndPredictGivesTheScoresOfTheRun) {
     const Result without = at_.run(predict + " --member-scores classes=" + test + ".k --out without.scores");
     EXPECT_EQ(without.code, 2);
     EXPECT_THAT(without.err, HasSubstr("--member-scores ranker=FILE"));
+    const Result twice =
+        at_.run(predict + " --member-scores classes=" + test + ".k --member-scores ranker=" + test +
+                ".r --member-scores classes=" + test + ".k --out twice.scores");
+    EXPECT_EQ(twice.code, 2);
+    EXPECT_THAT(twice.err, HasSubstr("scores of 'classes' are given twice"));
     const Result other = at_.run(predict + " --member-scores classes=" + test +
                                  ".r --member-scores ranker=" + test + ".r --out other.scores");
     EXPECT_EQ(other.code, 2);
