@@ -171,6 +171,8 @@ def changed(array, place, value):
         ((X, y.astype(str), qid), "y has type <U"),
         ((X, y, qid[:5]), r"qid has shape \(5,\); expected 480 values"),
         ((X, y, changed(np.zeros(len(X)), 9, np.nan)), r"qid\[9\] is missing"),
+        ((X, y, changed(np.zeros(len(X)), 9, np.inf)), "qid has the id inf; expected finite numbers, or words"),
+        ((X, y, changed(qid.astype(object), 9, -np.inf)), "qid has the id -inf"),
         ((X, y, changed(qid.astype(object), 9, None)), r"qid\[9\] is missing"),
         ((X, y, changed(qid.astype(object), 9, pandas.NA)), r"qid\[9\] is missing"),
         ((X, y, pandas.Series([1] * 9 + [None] + [2] * 470, dtype="Int64")), r"qid\[9\] is missing"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, Optional
 
@@ -89,6 +90,8 @@ def group_rows(qid: Any, rows: int, name: str = "qid") -> tuple[list[int], list[
 
 
 def _id_text(value: Any, name: str) -> str:
+    if isinstance(value, float) and math.isinf(value):  # several large ids may have become one
+        raise InputError(f"{name} has the id {value}; expected finite numbers, or words")
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     try:
