@@ -6,6 +6,8 @@
 #include <numeric>
 
 #include "calibrate/kernels.h"
+#include "core/cell_sums.h"
+#include "core/portable_math.h"
 
 namespace tunemix::calibrate {
 namespace {
@@ -19,9 +21,33 @@ bool is_plain(const Prepared& data, double a, double b) {
 // itself).
 constexpr double kNegligible = 40;
 
+// soft_dcg of many documents, their places in units in which the Gaussian is smooth enough for CellSums.
+double soft_dcg_of_many(const double* v, const double* gains, size_t n, const std::vector<double>& discounts,
+                        double sigma) {
+  static const CellFunction gaussian([](double x) { return portable_exp(-x * x / 4); }, 0, 0);
+  std::vector<std::pair<double, double>> ranked;  // place, gain
+  for (size_t i = 0; i < n; ++i) ranked.emplace_back(v[i] * (2 / std::sqrt(sigma)), gains[i]);
+  std::sort(ranked.begin(), ranked.end(), std::greater<>());
+  std::vector<double> places;
+  for (const auto& [place, gain] : ranked) places.push_back(place);
+  const auto sums = [&](std::span<const double> weights) {
+    CellSums cells(gaussian, places);
+    cells.add(0, n, weights);
+    std::vector<double> result(n, 0.0);
+    cells.sum(0, n, result);
+    return result;
+  };
+  const std::vector<double> discounted = sums(std::span(discounts).first(n));
+  const std::vector<double> all = sums({});
+  double total = 0;
+  for (size_t i = 0; i < n; ++i) total += ranked[i].second * discounted[i] / all[i];
+  return total;
+}
+
 // Sum over the relevant documents of one query of z_i sum_r c_r h(i, j_r); `sorted` is scratch.
 double soft_dcg(const double* v, const double* gains, size_t n, const std::vector<double>& discounts,
                 double sigma, std::vector<double>& sorted) {
+  if (n > kManyDocuments) return soft_dcg_of_many(v, gains, n, discounts, sigma);
   sorted.assign(v, v + n);
   std::sort(sorted.begin(), sorted.end(), std::greater<>());
   sorted.resize(n + lanes::kWidth, -1e100);  // far from everything: the Gaussian is 0 there

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/cell_sums.h"
 #include "tests/calibrate/made_up.h"
 
 namespace tunemix {
@@ -173,6 +174,35 @@ TEST(CpcTargets, SoftNdcgEqualsAllPairs) {
         const double slow = slow_soft_ndcg(data, a, b, sigma);
         EXPECT_NEAR(calibrate::soft_ndcg(data, a, b, sigma, context), slow, 1e-11 * std::abs(slow));
       }
+}
+
+TEST(CpcTargets, SoftNdcgOfManyDocumentsEqualsAllPairs) {
+  MadeUp made = make_up({.documents = kManyDocuments + 400, .labels = 5, .seed = 4});
+  made.queries = QueryIndex({0, kManyDocuments + 300, kManyDocuments + 400}, {"long", "short"});
+  const Prepared data = prepare(made);
+  const Context context;
+  for (const double sigma : {0.01, 0.3})
+    for (const double a : {0.2, 6.0}) {
+      const double slow = slow_soft_ndcg(data, a, 1, sigma);
+      EXPECT_NEAR(calibrate::soft_ndcg(data, a, 1, sigma, context), slow, 1e-11 * std::abs(slow));
+    }
+}
+
+// So many pairs that they cannot be gone through. Equal scores share all discounts.
+TEST(CpcTargets, SoftNdcgOfHundredsOfThousandsOfDocumentsIsQuick) {
+  constexpr size_t kDocuments = 400000;
+  MadeUp made = make_up({.documents = kDocuments});
+  for (float& f : made.scores.values()) f = 0.25F;
+  made.queries = QueryIndex({0, kDocuments}, {"q"});
+  const Prepared data = prepare(made);
+  double gains = 0;
+  double discounts = 0;
+  for (size_t i = 0; i < kDocuments; ++i) {
+    gains += data.gains[i];
+    discounts += 1 / std::log2(static_cast<double>(i) + 2);
+  }
+  const double expected = -gains * discounts / kDocuments;
+  EXPECT_NEAR(calibrate::soft_ndcg(data, 1, 0, 0.01, Context()) / expected, 1, 1e-9);
 }
 
 TEST(CpcTargets, SoftNdcgTendsToTheDcgOfTheRanking) {

@@ -3,11 +3,11 @@
 #include <cmath>
 #include <functional>
 
+#include "core/portable_math.h"
 #include "learners/linear/lbfgs.h"
 #include "learners/linear/losses.h"
 #include "learners/linear/problem.h"
 #include "learners/pair_sums.h"
-#include "learners/portable_math.h"
 #include "tests/learners/train_by_name.h"
 #include "tunemix/data/synthetic.h"
 #include "tunemix/metric/selection.h"

@@ -2,11 +2,11 @@
 // when the two swap places.
 #include <algorithm>
 
+#include "core/portable_math.h"
 #include "learners/gradient_trees/lambda_kernel.h"
 #include "learners/gradient_trees/objectives.h"
 #include "learners/gradient_trees/query_blocks.h"
 #include "learners/gradient_trees/rank_order.h"
-#include "learners/portable_math.h"
 #include "tunemix/core/aligned.h"
 
 namespace tunemix::trees {

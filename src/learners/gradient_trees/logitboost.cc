@@ -1,8 +1,8 @@
 // LogitBoost for K labels (Friedman, Hastie, Tibshirani 2000), with the second-order splits of Li 2010.
 #include <algorithm>
 
+#include "core/portable_math.h"
 #include "learners/gradient_trees/objectives.h"
-#include "learners/portable_math.h"
 #include "tunemix/core/aligned.h"
 
 namespace tunemix::trees {

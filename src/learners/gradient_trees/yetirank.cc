@@ -2,10 +2,10 @@
 // those higher up weighing more.
 #include <algorithm>
 
+#include "core/portable_math.h"
 #include "learners/gradient_trees/objectives.h"
 #include "learners/gradient_trees/query_blocks.h"
 #include "learners/gradient_trees/rank_order.h"
-#include "learners/portable_math.h"
 #include "tunemix/core/random.h"
 
 namespace tunemix::trees {

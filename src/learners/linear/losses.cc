@@ -4,8 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "core/portable_math.h"
 #include "learners/pair_sums.h"
-#include "learners/portable_math.h"
 #include "learners/ranker_kernels.h"
 
 namespace tunemix::linear {
@@ -17,14 +17,14 @@ constexpr size_t kMostLabels = 32;
 // The logistic loss of a query of many documents.
 double logistic_of_many(std::span<const double> scores, std::span<const int32_t> labels,
                         std::span<double> gradient) {
-  static const PairFunction weight([](double x) { return 1 / (1 + portable_exp(x)); }, 1, 0);
-  static const PairFunction cost(
+  static const CellFunction weight([](double x) { return 1 / (1 + portable_exp(x)); }, 1, 0);
+  static const CellFunction cost(
       [](double x) { return std::max(0.0, -x) + portable_log(1 + portable_exp(-std::abs(x))); }, 0, 1);
-  const std::vector<double> better = weight.over_worse(scores, labels);
-  const std::vector<double> worse = weight.over_better(scores, labels);
+  const std::vector<double> better = sums_over_worse(weight, scores, labels);
+  const std::vector<double> worse = sums_over_better(weight, scores, labels);
   for (size_t i = 0; i < scores.size(); ++i) gradient[i] = worse[i] - better[i];
   double loss = 0;
-  for (const double of_better : cost.over_worse(scores, labels)) loss += of_better;
+  for (const double of_better : sums_over_worse(cost, scores, labels)) loss += of_better;
   return loss;
 }
 

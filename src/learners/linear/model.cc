@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "learners/portable_math.h"
+#include "core/portable_math.h"
 #include "learners/ranker_kernels.h"
 #include "tunemix/core/hash.h"
 

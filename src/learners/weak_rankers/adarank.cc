@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "learners/portable_math.h"
+#include "core/portable_math.h"
 #include "learners/ranking_data.h"
 #include "learners/weak_rankers/boosting.h"
 #include "learners/weak_rankers/learners.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/portable_math.h"
 #include "learners/pair_sums.h"
-#include "learners/portable_math.h"
 #include "learners/ranker_kernels.h"
 #include "learners/ranking_data.h"
 #include "learners/weak_rankers/boosting.h"
@@ -164,9 +164,9 @@ class FRank : public PairMethod {
                         std::vector<double>& better, std::vector<double>& worse) {
     const size_t n = scores.size();
     if (n > kManyDocuments) {
-      static const PairFunction slope(fidelity_slope, 0, 0);
-      better = slope.over_worse(scores, labels);
-      worse = slope.over_better(scores, labels);
+      static const CellFunction slope(fidelity_slope, 0, 0);
+      better = sums_over_worse(slope, scores, labels);
+      worse = sums_over_better(slope, scores, labels);
       return;
     }
     const size_t padded = n + 2 * kLanes;
