@@ -54,6 +54,17 @@ std::string sample_text(size_t queries, size_t length) {
   return text;
 }
 
+// Whatever looks like a number is a word all the same, of any length.
+TEST(LetorReader, QueryIdsAreWords) {
+  const std::string longest(1 << 20, 'q');
+  const std::vector<std::string> ids = {"inf", "1e400", "1e401", "-inf", "nan", longest + "1", longest + "2"};
+  std::string text;
+  for (const std::string& id : ids) text += "1 qid:" + id + " 1:2\n0 qid:" + id + " 1:1\n";
+  const Dataset data = parse(text);
+  ASSERT_EQ(data.queries().size(), ids.size());
+  for (size_t q = 0; q < ids.size(); ++q) EXPECT_EQ(data.queries().id(q), ids[q]);
+}
+
 TEST(LetorReader, ReadsWhatTheFormatSays) {
   const Dataset data = parse(
       "# a whole-line comment\n"
