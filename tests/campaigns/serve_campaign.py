@@ -1,6 +1,10 @@
 # Hostile requests for `tunemix serve`, good ones beside them: serve_campaign.py PORT PID BUNDLE DATA SCORES COUNT SEED. Requests are
 # drawn by number and seed: framing, sizes, slowness, JSON. Every good request must be answered right, every other by one answer or by
 # the end of its connection; memory and descriptors must stay as they are. Prints a line of figures, or what went wrong (exit code 1).
+#
+# For a time instead: ... SECONDSs SEED FILE OTHER OTHER_SCORES. The file of the bundle is now another, now damaged, now as it was. A line
+# every half minute has the seconds, requests so far, resident and held MB, descriptors, and the good requests' median and 99th percentile.
+import itertools
 import json
 import os
 import random
@@ -9,9 +13,11 @@ import sys
 import threading
 import time
 
-port, pid, bundle, data, scores, count, seed = int(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:6], int(sys.argv[6]), int(sys.argv[7])
+port, pid, bundle, data, scores = int(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:6]
+seconds = int(sys.argv[6][:-1]) if sys.argv[6].endswith("s") else 0
+count, seed = 10**12 if seconds else int(sys.argv[6]), int(sys.argv[7])
 good_body = open(data, "rb").read()
-wanted = [float(line) for line in open(scores)]
+wanted = [[float(line) for line in open(file)] for file in (scores, *sys.argv[10:11])]
 rank = "/rank/" + bundle
 failure = []
 
@@ -55,7 +61,7 @@ def good():
         got = [d["score"] for q in json.loads(reply.partition(b"\r\n\r\n")[2])["queries"] for d in q["documents"]]
     except (ValueError, KeyError):
         got = None
-    if not reply.startswith(b"HTTP/1.1 200") or got != wanted:
+    if not reply.startswith(b"HTTP/1.1 200") or got not in wanted:
         fail("a good request got", reply[:300])
 
 
@@ -146,17 +152,21 @@ def hostile(number):
 
 
 numbers = iter(range(count))
+sent = [0]
 lock = threading.Lock()
 ended = threading.Event()
-asked = [0]
+waited = []  # by good requests
 
 
 def attack():
-    while not failure:
+    while not failure and not ended.is_set():
         with lock:
             number = next(numbers, None)
+            sent[0] += number is not None
         if number is None:
             return
+        if seconds:
+            time.sleep(0.02)
         try:
             hostile(number)
         except OSError as error:
@@ -165,12 +175,13 @@ def attack():
 
 def ask():
     while not ended.is_set() and not failure:
+        start = time.time()
         try:
             good()
         except OSError as error:
             fail("a good request failed:", error)
-        asked[0] += 1
-        time.sleep(0.005)
+        waited.append(time.time() - start)
+        time.sleep(0.02 if seconds else 0.005)
 
 
 def dawdle():
@@ -196,11 +207,29 @@ def dawdle():
         sock.close()
 
 
-def run(number_of_attackers=6):
-    attackers = [threading.Thread(target=attack) for _ in range(number_of_attackers)]
-    for thread in attackers:
-        thread.start()
-    return attackers
+def swap():
+    """The bundle's file changes its content, as one that is renamed into place."""
+    file, other = sys.argv[8:10]
+    own, others = open(file, "rb").read(), open(other, "rb").read()
+    for content in itertools.cycle((others, own[: len(own) // 2], own)):
+        if ended.wait(20):
+            break
+        with open(file + ".new", "wb") as out:
+            out.write(content)
+        os.rename(file + ".new", file)
+
+
+def tell():
+    """A line of figures every half minute."""
+    begin = time.time()
+    told = 0
+    while not ended.wait(30):
+        recent = sorted(waited[told:])
+        told = len(waited)
+        metrics = exchange([b"GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"]).decode()
+        held = float(metrics.partition("\ntunemix_held_bytes ")[2].split()[0])
+        print("%d\t%d\t%d\t%.1f\t%.1f\t%d\t%.1f\t%.1f" % (time.time() - begin, sent[0], told, resident() / 1e6, held / 1e6, descriptors(),
+                                                         1e3 * recent[len(recent) // 2], 1e3 * recent[len(recent) * 99 // 100]), flush=True)
 
 
 for _ in range(50):
@@ -208,15 +237,17 @@ for _ in range(50):
 time.sleep(0.5)
 start_bytes, start_descriptors = resident(), descriptors()
 begin = time.time()
-others = [threading.Thread(target=ask), threading.Thread(target=dawdle)]
-for thread in others:
+others = [threading.Thread(target=work) for work in (ask, dawdle) + ((swap, tell) if seconds else ())]
+attackers = [threading.Thread(target=attack) for _ in range(6)]
+for thread in others + attackers:
     thread.start()
-attackers = run()
+if seconds:
+    threading.Timer(seconds, ended.set).start()
 most_bytes = most_descriptors = 0
 while any(thread.is_alive() for thread in attackers):
     most_bytes, most_descriptors = max(most_bytes, resident()), max(most_descriptors, descriptors())
     time.sleep(0.2)
-seconds = time.time() - begin
+took = time.time() - begin
 ended.set()
 for thread in others:
     thread.join()
@@ -233,4 +264,4 @@ if failure:
     print(failure[0])
     sys.exit(1)
 print("%d hostile and %d good requests in %.0f s; MB resident before %.1f, at most %.1f, after %.1f; descriptors %d, %d, %d" %
-      (count, asked[0], seconds, start_bytes / 1e6, most_bytes / 1e6, resident() / 1e6, start_descriptors, most_descriptors, descriptors()))
+      (sent[0], len(waited), took, start_bytes / 1e6, most_bytes / 1e6, resident() / 1e6, start_descriptors, most_descriptors, descriptors()))
