@@ -104,7 +104,7 @@ int run_distill(const DistillCommand& command, const Program& program) {
   const Dataset data = read_bundle_files_apart(command.data, teacher.info(), *context);
   expect_pairs(data);
   // Makes the folder, or says why the file cannot be written, before anything is learnt.
-  const OutputFile place(command.out, Folders::kMake);
+  OutputFile place(command.out, Folders::kMake);
   const GivenScores given = read_member_scores(command.member_scores, teacher, data);
   const std::vector<float> scores = teacher.predict(data, *context, given);
   std::vector<std::string> files;
@@ -130,7 +130,8 @@ int run_distill(const DistillCommand& command, const Program& program) {
   }
   const double slow = microseconds(teacher, timed, timed_given);
   const double fast = microseconds(student, timed, {});
-  student.save(command.out);
+  place.write(student.file_bytes());
+  place.commit();
 
   if (command.json) {
     nlohmann::ordered_json json = {{"student", command.out.string()},

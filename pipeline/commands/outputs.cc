@@ -272,6 +272,9 @@ struct CleanCommand {
 
 int run_clean(const CleanCommand& command) {
   const CleanReport report = clean_runs(command.runs, command.keep_last, command.dry_run);
+  for (const RemovedRun& run : report.removed_runs)
+    std::cout << fmt::format("{} run {}: {}\n", command.dry_run ? "would remove" : "removed", run.name,
+                             human_bytes(static_cast<double>(run.bytes)));
   std::cout << fmt::format("{} {} artifacts ({}) and {} runs; kept {} artifacts of {} runs\n",
                            command.dry_run ? "would remove" : "removed", report.removed_files,
                            human_bytes(static_cast<double>(report.removed_bytes)), report.removed_runs.size(),

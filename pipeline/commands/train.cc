@@ -152,7 +152,7 @@ int train(const TrainArguments& arguments, const Program& program) {
     BinaryWriter out;
     put_identity(out, learner, settings, arguments.seed, data);
     trainer->save_state(out);
-    write_user_file(arguments.save_state, artifact_bytes(kStateKind, kStateVersion, out.bytes()));
+    write_artifact(arguments.save_state, kStateKind, kStateVersion, out.bytes());
   }
   Json result;
   result["seconds"]["load"] = load;

@@ -121,9 +121,9 @@ void expect_unchanged(const TaskManifest& manifest) {
 }
 
 void note_seconds(const StoredManifest& stored, size_t task, size_t job, double seconds) {
-  // Only to size later tasks: what cannot be written is left out.
-  std::ofstream out(stored.folder / "seconds" / std::to_string(task), std::ios::app);
-  out << job << ' ' << seconds << '\n';
+  // Only to size later tasks.
+  append_to_log(open_log(stored.folder / "seconds" / std::to_string(task)),
+                fmt::format("{} {:.6g}\n", job, seconds));
 }
 
 std::map<size_t, double> StoredManifest::seconds(size_t task) const {

@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "tunemix/core/error.h"
+#include "tunemix/core/file.h"
 
 namespace tunemix {
 namespace {
@@ -59,8 +60,8 @@ CommandResult run_command(const std::string& command, const std::vector<std::str
 }
 
 BackgroundCommand::BackgroundCommand(const std::string& command, const std::string& output_file) {
-  const int out = ::open(output_file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-  if (out < 0)
+  const FileDescriptor out = open_log(output_file);
+  if (out.get() < 0)
     throw_run("{}: cannot create the file: {}", output_file, std::generic_category().message(errno));
   pid_ = ::fork();
   if (pid_ == 0) {
@@ -68,12 +69,11 @@ BackgroundCommand::BackgroundCommand(const std::string& command, const std::stri
     for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) ::signal(signal, SIG_DFL);
     const int in = ::open("/dev/null", O_RDONLY);
     ::dup2(in, 0);
-    ::dup2(out, 1);
-    ::dup2(out, 2);
+    ::dup2(out.get(), 1);
+    ::dup2(out.get(), 2);
     ::execl("/bin/sh", "sh", "-c", command.c_str(), static_cast<char*>(nullptr));
     ::_exit(127);
   }
-  ::close(out);
   if (pid_ < 0) throw_run("cannot start: {}", command);
   ::setpgid(pid_, pid_);  // by both, whoever comes first
 }

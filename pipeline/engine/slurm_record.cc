@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cctype>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "pipeline/store/json_text.h"
 #include "pipeline/store/run_folder.h"
 #include "tunemix/core/error.h"
 #include "tunemix/core/file.h"
@@ -24,8 +24,7 @@ std::string lower(std::string text) {
 }  // namespace
 
 SlurmRecord::SlurmRecord(const fs::path& directory) : file_(task_record(directory)) {
-  std::ifstream in(file_);
-  const Json list = Json::parse(in, nullptr, false);
+  const Json list = json_if_there<Json>(file_);
   if (!list.is_array()) return;
   try {
     for (const Json& entry : list)

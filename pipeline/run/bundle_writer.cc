@@ -121,7 +121,8 @@ void write_bundle(const std::filesystem::path& file, BundleInfo info, const Plan
     const auto at = std::lower_bound(needed.begin(), needed.end(), member.point) - needed.begin();
     bundle_members.push_back({model_of_job[ref.job], static_cast<uint32_t>(at), member.calibrator});
   }
-  Bundle(std::move(info), std::move(models), std::move(bundle_members), row.mixture).save(file);
+  const Bundle bundle(std::move(info), std::move(models), std::move(bundle_members), row.mixture);
+  write_file_atomically(file, bundle.file_bytes());
 }
 
 }  // namespace tunemix

@@ -1,8 +1,8 @@
 #include "pipeline/run/changes.h"
 
 #include <algorithm>
-#include <fstream>
 
+#include "pipeline/store/json_text.h"
 #include "tunemix/core/text.h"
 
 namespace tunemix {
@@ -70,8 +70,7 @@ std::vector<std::string> changes_of(Stage stage, const Plan& plan, const Json& l
 
 void explain_missing(std::vector<StageStatus>& stages, const Plan& plan,
                      const std::filesystem::path& manifest) {
-  std::ifstream in(manifest);
-  const Json last = Json::parse(in, nullptr, false);
+  const Json last = json_if_there<Json>(manifest);
   const bool known = is_manifest(last);
   std::vector<std::string> earlier;  // changes of the stages before
   bool upstream = false;

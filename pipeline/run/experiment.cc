@@ -1,16 +1,15 @@
 #include "pipeline/run/experiment.h"
 
 #include <algorithm>
-#include <fstream>
 
 #include "pipeline/engine/slurm_record.h"
 #include "pipeline/report/report.h"
 #include "pipeline/run/bundle_writer.h"
 #include "pipeline/run/changes.h"
 #include "pipeline/stages/data_checks.h"
-#include "pipeline/store/file_lock.h"
 #include "pipeline/store/json_text.h"
 #include "pipeline/store/run_folder.h"
+#include "tunemix/core/file_lock.h"
 #include "tunemix/core/text.h"
 
 namespace tunemix {
@@ -108,6 +107,7 @@ bool Experiment::run() {
         plan_.config.engine.type);
   const RunLock lock(name_directory());
   if (!lock.works()) context_.warn(no_locks(name_directory()));
+  sweep_run_folder(name_directory());
   const bool recipe_from_data = plan_.config.learners.empty();
   if (recipe_from_data) {
     run_data();
@@ -303,8 +303,7 @@ Json Experiment::results(const EvaluationResult& evaluation) {
   for (const auto& [key, value] : evaluation.summary.items()) result[key] = value;
   // Timings of stages that an earlier run computed are kept from its results.
   Json timing = Json::object();
-  std::ifstream in(directory() / "results.json");
-  const Json before = Json::parse(in, nullptr, false);
+  const Json before = json_if_there<Json>(directory() / "results.json");
   const auto is_timing = [](const Json& entry) {
     return entry.is_object() && entry.contains("seconds") && entry["seconds"].is_number();
   };
@@ -322,8 +321,7 @@ Json Experiment::results(const EvaluationResult& evaluation) {
 
 // A later run of the same config keeps the final model that an earlier one has made.
 void Experiment::read_final_artifacts() {
-  std::ifstream in(directory() / "manifest.json");
-  const Json manifest = Json::parse(in, nullptr, false);
+  const Json manifest = json_if_there<Json>(directory() / "manifest.json");
   if (!manifest.is_object() || !manifest.contains("artifacts") || !manifest["artifacts"].is_array()) return;
   for (const Json& path : manifest["artifacts"])
     if (path.is_string() && path.get<std::string>().starts_with("final")) final_artifacts_.push_back(path);

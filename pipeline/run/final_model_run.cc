@@ -94,7 +94,8 @@ void Experiment::run_final() {
       }
       parts.push_back(std::move(*part));
     }
-    make_final_bundle(info, plan_, final_choice(), jobs, std::move(parts)).save(file);
+    const Bundle bundle = make_final_bundle(info, plan_, final_choice(), jobs, std::move(parts));
+    write_file_atomically(file, bundle.file_bytes());
   }
   view_.end_stage();
 }

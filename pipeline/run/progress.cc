@@ -125,12 +125,12 @@ ProgressView::ProgressView(ProgressListener listener) : listener_(std::move(list
 
 ProgressView::~ProgressView() { clear(); }
 
-void ProgressView::open_log(const std::string& file) { log_.open(file, std::ios::app); }
+void ProgressView::open_log(const std::string& file) { log_ = tunemix::open_log(file); }
 
 void ProgressView::log(LogLevel level, const std::string& message) {
   const std::lock_guard lock(mutex_);
   const std::string line = (level == LogLevel::kWarning ? "warning: " : "") + printable_lines(message);
-  if (log_) log_ << line << std::endl;
+  append_to_log(log_, line + '\n');
   if (listener_) {
     listener_->on_log(level, message);
     return;
@@ -156,8 +156,7 @@ void ProgressView::job_done(const std::string& name) {
   const std::lock_guard lock(mutex_);
   ++done_;
   running_.erase(name);
-  if (log_)
-    log_ << fmt::format("{}: {} done after {:.2f} s\n", stage_, name, stage_timer_.seconds()) << std::flush;
+  append_to_log(log_, fmt::format("{}: {} done after {:.2f} s\n", stage_, name, stage_timer_.seconds()));
   draw();
 }
 
@@ -167,7 +166,7 @@ void ProgressView::end_stage() {
   std::string line = fmt::format("{:<10}", stage_);
   if (jobs_ > 0) line += fmt::format(" {} computed in {}", jobs_, human_seconds(stage_timer_.seconds()));
   if (cached_ > 0) line += fmt::format("{} {} from the cache", jobs_ > 0 ? "," : "", cached_);
-  if (log_) log_ << line << std::endl;
+  append_to_log(log_, line + '\n');
   if (listener_) {
     if (jobs_ > 0) tell();
   } else if (!quiet_) {
@@ -178,7 +177,7 @@ void ProgressView::end_stage() {
 void ProgressView::interrupted() {
   const std::lock_guard lock(mutex_);
   clear();
-  if (log_) log_ << stage_ << ": interrupted" << std::endl;
+  append_to_log(log_, stage_ + ": interrupted\n");
 }
 
 void ProgressView::model(const std::string& job, const Progress& progress) {

@@ -2,7 +2,6 @@
 // then; the log file gets everything.
 #pragma once
 
-#include <fstream>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -10,6 +9,7 @@
 #include <string>
 
 #include "tunemix/core/context.h"
+#include "tunemix/core/file.h"
 #include "tunemix/core/timer.h"
 
 namespace tunemix {
@@ -84,7 +84,7 @@ class ProgressView {
   bool unicode_ = false;
   std::optional<ProgressListener> listener_;
   std::mutex mutex_;
-  std::ofstream log_;
+  FileDescriptor log_;
   std::string stage_;
   size_t jobs_ = 0;
   size_t cached_ = 0;

@@ -1,12 +1,12 @@
 // Gathers what the report shows.
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <numeric>
 
 #include "pipeline/run/bundle_writer.h"
 #include "pipeline/run/comparison.h"
 #include "pipeline/run/experiment.h"
+#include "pipeline/store/json_text.h"
 #include "tunemix/calibrate/reliability.h"
 #include "tunemix/metric/selection.h"
 
@@ -167,8 +167,7 @@ Json Experiment::reliability_data(size_t fold) {
 }
 
 Json Experiment::read_importance() {
-  std::ifstream in(directory() / "importance.json");
-  Json found = Json::parse(in, nullptr, false);
+  Json found = json_if_there<Json>(directory() / "importance.json");
   if (!found.is_object() || !found.contains("features") || !found["features"].is_array()) return nullptr;
   const std::string key = found.value("bundle", "");
   for (size_t fold = 0; fold < plan_.mix_keys.size(); ++fold)

@@ -91,11 +91,7 @@ FoldFeatures parse_fold(std::span<const uint8_t> payload, const std::string& nam
 
 void save_parts(const char* kind, uint32_t version, const Hash128& key,
                 std::span<const std::span<const uint8_t>> parts, const ArtifactStore& store) {
-  const fs::path path = store.path_of(kind, key);
-  std::error_code error;
-  fs::create_directories(path.parent_path(), error);
-  if (error) throw_run("{}: cannot create the folder: {}", path.parent_path().string(), error.message());
-  write_large_artifact(path, kind, version, parts, key);
+  write_large_artifact(store.place_for(kind, key), kind, version, parts, key, store.temporaries());
 }
 
 // What parse(payload, name) makes of a mapped artifact; nothing where it is missing, or damaged and removed.

@@ -1,13 +1,24 @@
-// JSON as text. Paths and files hold any bytes; those that are no UTF-8 are replaced rather than refused.
+// JSON as text and in files. Paths and files hold any bytes; those that are no UTF-8 are replaced rather than
+// refused.
 #pragma once
 
+#include <filesystem>
 #include <string>
+
+#include "tunemix/core/file.h"
 
 namespace tunemix {
 
 template <typename Json>
 std::string json_text(const Json& json, int indent = 1) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+// Discarded (a value that is nothing) where there is no such file or it holds no JSON. Throws where the file
+// is there and cannot be read: its content is not to be forgotten for that.
+template <typename Json>
+Json json_if_there(const std::filesystem::path& file) {
+  return Json::parse(read_if_there(file).value_or(""), nullptr, false);
 }
 
 }  // namespace tunemix

@@ -1,17 +1,16 @@
 #include "pipeline/store/run_folder.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <fstream>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
-#include "pipeline/store/file_lock.h"
 #include "tunemix/core/error.h"
+#include "tunemix/core/file_lock.h"
 #include "tunemix/core/hash.h"
 #include "tunemix/core/host.h"
 
@@ -107,6 +106,9 @@ void remove_results(const fs::path& folder) {
   if (error) throw_run("{}: cannot remove the file: {}", (folder / kManifest).string(), error.message());
 }
 
+// A folder goes whole unless it has configs of its name in it, which may stay.
+bool goes_whole(const fs::path& folder) { return entries_of(folder / kConfigs).empty(); }
+
 bool is_folder(const fs::path& path) { return fs::is_directory(fs::symlink_status(path)); }
 
 }  // namespace
@@ -114,9 +116,7 @@ bool is_folder(const fs::path& path) { return fs::is_directory(fs::symlink_statu
 RunLock::RunLock(const fs::path& folder) {
   make_folder(folder);
   const fs::path file = folder / "lock";
-  fd_ = FileDescriptor(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
-  if (fd_.get() < 0)
-    throw_run("{}: cannot create the file: {}", file.string(), std::generic_category().message(errno));
+  fd_ = open_lock_file(file);
   std::array<char, 200> text{};
   const LockOutcome outcome = lock_file(fd_.get(), LockKind::kExclusive, LockWait::kTry, file);
   works_ = outcome != LockOutcome::kUnsupported;
@@ -130,6 +130,12 @@ RunLock::RunLock(const fs::path& folder) {
   const std::string holder = fmt::format("process {} on {}", ::getpid(), host_name());
   // Only a help for people: what cannot be written is left out.
   if (::ftruncate(fd_.get(), 0) == 0 && ::pwrite(fd_.get(), holder.data(), holder.size(), 0) < 0) return;
+}
+
+void sweep_run_folder(const fs::path& folder) {
+  sweep_temporaries(folder);
+  for (const fs::path& entry : entries_of(folder))
+    if (is_folder(entry)) sweep_run_folder(entry);
 }
 
 fs::path folder_of_config(const fs::path& folder, const std::string& id) {
@@ -187,15 +193,23 @@ std::vector<StoredRun> runs_by_age(const fs::path& runs) {
   return result;
 }
 
+std::vector<fs::path> files_of_run(const StoredRun& run) {
+  const bool whole = goes_whole(run.folder);
+  std::vector<fs::path> files;
+  const std::function<void(const fs::path&)> add = [&](const fs::path& path) {
+    if (!is_folder(path)) files.push_back(path);
+    for (const fs::path& entry : is_folder(path) ? entries_of(path) : std::vector<fs::path>()) add(entry);
+  };
+  for (const fs::path& entry : entries_of(run.folder))
+    if (whole || is_result(entry)) add(entry);
+  return files;
+}
+
 void remove_run(const StoredRun& run) {
   const fs::path parent = run.folder.parent_path();
-  if (parent.filename() == kConfigs) {
-    remove_folder(run.folder, parent.parent_path().parent_path());
-    return;
-  }
-  // Configs set aside under the name may stay.
-  if (entries_of(run.folder / kConfigs).empty())
-    remove_folder(run.folder, parent);
+  const bool config = parent.filename() == kConfigs;
+  if (goes_whole(run.folder))
+    remove_folder(run.folder, config ? parent.parent_path().parent_path() : parent);
   else
     remove_results(run.folder);
 }

@@ -22,6 +22,9 @@ class RunLock {
   bool works_ = true;
 };
 
+// Removes what killed writers have left in a run folder and in those within it (core/file.h).
+void sweep_run_folder(const std::filesystem::path& folder);
+
 // Where the files of a config are (its id is the key of its evaluation): the folder itself while it is the
 // last that ran, else a folder of its own.
 std::filesystem::path folder_of_config(const std::filesystem::path& folder, const std::string& id);
@@ -43,6 +46,8 @@ struct StoredRun {
 };
 
 std::vector<StoredRun> runs_by_age(const std::filesystem::path& runs);  // the newest first
+// The files that go with a run: all of its folder, but for other configs of its name.
+std::vector<std::filesystem::path> files_of_run(const StoredRun& run);
 void remove_run(const StoredRun& run);
 // Files that killed runs left half written.
 std::vector<std::filesystem::path> left_over_files(const std::filesystem::path& runs);

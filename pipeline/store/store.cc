@@ -7,13 +7,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
-#include "pipeline/store/file_lock.h"
 #include "pipeline/store/json_text.h"
 #include "pipeline/store/run_folder.h"
+#include "tunemix/core/file_lock.h"
 
 namespace tunemix {
 namespace {
@@ -22,10 +21,6 @@ namespace fs = std::filesystem;
 
 // A change within this time of an earlier one may leave all that FileState holds as it was.
 constexpr int64_t kClockStep = 2000000000;
-// No write takes so long: what is older was left by a process that is gone.
-constexpr auto kTemporaryLife = std::chrono::hours(24);
-
-std::string describe_errno() { return std::generic_category().message(errno); }
 
 int64_t now() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
@@ -67,20 +62,6 @@ Hash128 hash_file(const fs::path& file) {
   }
 }
 
-// Of dead processes; those of a live one are younger.
-void sweep_temporaries(const fs::path& folder) {
-  std::error_code error;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    std::error_code gone;
-    const auto time = it->symlink_status(gone).type() == fs::file_type::regular && !gone
-                          ? fs::last_write_time(it->path(), gone)
-                          : fs::file_time_type::max();
-    if (!gone && is_temporary_name(it->path()) && time != fs::file_time_type::max() &&
-        fs::file_time_type::clock::now() - time > kTemporaryLife)
-      fs::remove(it->path(), gone);
-  }
-}
-
 }  // namespace
 
 ArtifactStore::ArtifactStore(fs::path root, StoreUse use) : root_(std::move(root)), use_(use) {
@@ -92,8 +73,7 @@ ArtifactStore::ArtifactStore(fs::path root, StoreUse use) : root_(std::move(root
     if (lock_.get() >= 0) lock_file(lock_.get(), LockKind::kShared, LockWait::kWait, root_ / "lock");
   }
   // The list of known files only saves time: one that cannot be read is made again.
-  std::ifstream in(root_ / "files.json");
-  const auto list = nlohmann::json::parse(in, nullptr, false);
+  const auto list = json_if_there<nlohmann::json>(root_ / "files.json");
   if (!list.is_object()) return;
   for (const auto& [path, entry] : list.items()) {
     if (!entry.is_array() || entry.size() != 5 || !entry[4].is_string()) continue;
@@ -113,13 +93,12 @@ void ArtifactStore::open_to_write() const {
   const std::lock_guard guard(mutex_);
   if (writable_) return;
   std::error_code error;
-  fs::create_directories(root_ / "tmp", error);
+  fs::create_directories(temporaries(), error);
   if (error) throw_run("{}: cannot create the folder: {}", root_.string(), error.message());
-  lock_ = FileDescriptor(::open((root_ / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
-  if (lock_.get() < 0) throw_run("{}: cannot create a lock file: {}", root_.string(), describe_errno());
+  lock_ = open_lock_file(root_ / "lock");
   locked_ =
       lock_file(lock_.get(), LockKind::kShared, LockWait::kWait, root_ / "lock") == LockOutcome::kLocked;
-  sweep_temporaries(root_ / "tmp");
+  sweep_temporaries(temporaries());
   sweep_temporaries(root_);
   writable_ = true;
 }
@@ -134,14 +113,19 @@ bool ArtifactStore::contains(std::string_view kind, const Hash128& key) const {
   return fs::exists(path_of(kind, key), ignored);
 }
 
-void ArtifactStore::save(std::string_view kind, const Hash128& key, uint32_t version,
-                         std::span<const uint8_t> payload, Compression compression) const {
+fs::path ArtifactStore::place_for(std::string_view kind, const Hash128& key) const {
   open_to_write();
-  const fs::path path = path_of(kind, key);
+  fs::path path = path_of(kind, key);
   std::error_code error;
   fs::create_directories(path.parent_path(), error);
   if (error) throw_run("{}: cannot create the folder: {}", path.parent_path().string(), error.message());
-  write_file_atomically(path, artifact_bytes(kind, version, payload, compression, key), root_ / "tmp");
+  return path;
+}
+
+void ArtifactStore::save(std::string_view kind, const Hash128& key, uint32_t version,
+                         std::span<const uint8_t> payload, Compression compression) const {
+  const fs::path path = place_for(kind, key);
+  write_file_atomically(path, artifact_bytes(kind, version, payload, compression, key), temporaries());
 }
 
 std::optional<std::vector<uint8_t>> ArtifactStore::load(std::string_view kind, const Hash128& key,
@@ -278,16 +262,14 @@ class CleanerLock {
  public:
   explicit CleanerLock(const fs::path& store) {
     if (!fs::exists(store)) return;
-    fd_ = FileDescriptor(::open((store / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
-    if (fd_.get() < 0) throw_run("{}: cannot create a lock file: {}", store.string(), describe_errno());
+    fd_ = open_lock_file(store / "lock");
     const LockOutcome outcome = lock_file(fd_.get(), LockKind::kExclusive, LockWait::kTry, store / "lock");
     if (outcome == LockOutcome::kBusy)
       throw_run("{}: a run is active; clean when it has ended", store.string());
     if (outcome == LockOutcome::kUnsupported)
       throw_run(
-          "{}: the file system has no locks (flock), so that it cannot be told whether a run is active; "
-          "clean "
-          "from a machine where it has, or remove the folder by hand",
+          "{}: the file system has no locks, so that it cannot be told whether a run is active; clean from "
+          " a machine where it has, or remove the folder by hand",
           store.string());
   }
 
@@ -295,14 +277,76 @@ class CleanerLock {
   FileDescriptor fd_;
 };
 
-void add_needed(const fs::path& manifest_file, std::set<std::string>& needed) {
-  std::ifstream in(manifest_file);
-  const auto manifest = nlohmann::json::parse(in, nullptr, false);
+// The artifacts that a run names; nothing where its manifest does not say.
+std::optional<std::set<std::string>> artifacts_of(const StoredRun& run) {
+  const auto manifest = json_if_there<nlohmann::json>(run.folder / "manifest.json");
   const auto artifacts = manifest.is_object() ? manifest.find("artifacts") : manifest.end();
   if (artifacts == manifest.end() || !artifacts->is_array() ||
       !std::all_of(artifacts->begin(), artifacts->end(), [](const auto& name) { return name.is_string(); }))
-    throw_run("{}: cannot read what this run needs; nothing was removed", manifest_file.string());
-  for (const auto& name : *artifacts) needed.insert(name.template get<std::string>());
+    return std::nullopt;
+  return artifacts->template get<std::set<std::string>>();
+}
+
+uintmax_t bytes_of(const fs::path& file) {
+  std::error_code gone;
+  const uintmax_t size = fs::is_regular_file(fs::symlink_status(file, gone)) ? fs::file_size(file, gone) : 0;
+  return gone ? 0 : size;
+}
+
+// A run as the cleaner weighs it.
+struct Candidate {
+  StoredRun run;
+  bool kept = false;
+  std::set<std::string> artifacts;
+};
+
+std::vector<Candidate> weigh_runs(const fs::path& runs, size_t keep_last) {
+  std::vector<Candidate> result;
+  for (StoredRun& run : runs_by_age(runs)) {
+    // A run that was left to a scheduler is needed however old it is.
+    const bool kept = result.size() < keep_last || has_tasks(run.folder);
+    auto artifacts = artifacts_of(run);
+    if (kept && !artifacts)
+      throw_run("{}: cannot read what this run needs; nothing was removed",
+                (run.folder / "manifest.json").string());
+    result.push_back({std::move(run), kept, std::move(artifacts).value_or(std::set<std::string>())});
+  }
+  return result;
+}
+
+void remove_runs(const std::vector<Candidate>& found, const fs::path& store, bool dry_run,
+                 CleanReport& report) {
+  std::map<std::string, size_t> users;
+  for (const Candidate& candidate : found)
+    for (const std::string& artifact : candidate.artifacts) ++users[artifact];
+  for (const Candidate& candidate : found) {
+    if (candidate.kept) {
+      report.kept_runs.push_back(candidate.run.name);
+      continue;
+    }
+    RemovedRun& removed = report.removed_runs.emplace_back(RemovedRun{candidate.run.name});
+    for (const fs::path& file : files_of_run(candidate.run)) removed.bytes += bytes_of(file);
+    for (const std::string& artifact : candidate.artifacts)
+      if (users.at(artifact) == 1) removed.bytes += bytes_of(store / artifact);
+    if (!dry_run) remove_run(candidate.run);
+  }
+}
+
+// What no run needs that stays, and what was left half written.
+std::vector<fs::path> unneeded_files(const fs::path& store, const std::set<std::string>& needed,
+                                     CleanReport& report) {
+  std::vector<fs::path> files;
+  if (!fs::exists(store)) return files;
+  for (const auto& entry : fs::recursive_directory_iterator(store)) {
+    if (entry.is_directory() && !entry.is_symlink()) continue;
+    const bool of_the_store = entry.path().parent_path() == store;  // the lock and the list of files
+    if (!is_temporary_name(entry.path()) &&
+        (of_the_store || needed.contains(fs::relative(entry.path(), store).string())))
+      report.kept_files += of_the_store ? 0 : 1;
+    else
+      files.push_back(entry.path());
+  }
+  return files;
 }
 
 void remove_empty_folders(const fs::path& store) {
@@ -321,40 +365,22 @@ CleanReport clean_runs(const fs::path& runs, size_t keep_last, bool dry_run) {
   const fs::path store = runs / ".store";
   if (!fs::exists(runs)) throw_input("{}: no such folder; expected the folder of the runs", runs.string());
   const CleanerLock lock(store);
-  const std::vector<StoredRun> found = runs_by_age(runs);
-  // A run that was left to a scheduler is needed however old it is.
-  const auto is_kept = [&](size_t i) { return i < keep_last || has_tasks(found[i].folder); };
+  const std::vector<Candidate> found = weigh_runs(runs, keep_last);
   std::set<std::string> needed;
-  for (size_t i = 0; i < found.size(); ++i)
-    if (is_kept(i)) add_needed(found[i].folder / "manifest.json", needed);
+  for (const Candidate& candidate : found)
+    if (candidate.kept) needed.insert(candidate.artifacts.begin(), candidate.artifacts.end());
 
   CleanReport report;
-  std::vector<fs::path> files;  // to remove; gathered first, since a walk must not see its own removals
-  if (fs::exists(store))
-    for (const auto& entry : fs::recursive_directory_iterator(store)) {
-      if (entry.is_directory() && !entry.is_symlink()) continue;
-      const bool of_the_store = entry.path().parent_path() == store;  // the lock and the list of files
-      if (!is_temporary_name(entry.path()) &&
-          (of_the_store || needed.contains(fs::relative(entry.path(), store).string()))) {
-        report.kept_files += of_the_store ? 0 : 1;
-        continue;
-      }
-      files.push_back(entry.path());
-    }
-  for (size_t i = 0; i < found.size(); ++i) {
-    const bool kept = is_kept(i);
-    (kept ? report.kept_runs : report.removed_runs).push_back(found[i].name);
-    if (!kept && !dry_run) remove_run(found[i]);
-  }
+  std::vector<fs::path> files = unneeded_files(store, needed, report);
+  remove_runs(found, store, dry_run, report);
   for (const fs::path& file : left_over_files(runs)) files.push_back(file);
   for (const fs::path& file : files) {
     ++report.removed_files;
-    std::error_code gone;
-    const uintmax_t size = fs::is_regular_file(fs::symlink_status(file)) ? fs::file_size(file, gone) : 0;
-    report.removed_bytes += gone ? 0 : size;
+    report.removed_bytes += bytes_of(file);
     if (dry_run) continue;
-    fs::remove(file, gone);
-    if (gone) throw_run("{}: cannot remove the file: {}", file.string(), gone.message());
+    std::error_code error;
+    fs::remove(file, error);
+    if (error) throw_run("{}: cannot remove the file: {}", file.string(), error.message());
   }
   if (dry_run) return report;
   remove_empty_folders(store);

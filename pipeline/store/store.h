@@ -47,6 +47,10 @@ class ArtifactStore {
   bool contains(std::string_view kind, const Hash128& key) const;
   void save(std::string_view kind, const Hash128& key, uint32_t version, std::span<const uint8_t> payload,
             Compression compression = Compression::kZstd) const;
+  // For writers of their own: where an artifact is to be, in a folder that is there, and the folder of files
+  // that are not whole yet.
+  std::filesystem::path place_for(std::string_view kind, const Hash128& key) const;
+  std::filesystem::path temporaries() const { return root_ / "tmp"; }
   // Nothing where the artifact is missing. One with other content than its name says, or damaged, is named in
   // a warning, removed, and counts as missing. Throws RunError where it cannot be read: it may be good.
   std::optional<std::vector<uint8_t>> load(std::string_view kind, const Hash128& key, uint32_t version,
@@ -110,12 +114,18 @@ class ArtifactStore {
   bool known_changed_ = false;
 };
 
+// A run that goes, and what that alone gives back: its files and the artifacts that no other run names.
+struct RemovedRun {
+  std::string name;
+  uintmax_t bytes = 0;
+};
+
 struct CleanReport {
   size_t removed_files = 0;
   uintmax_t removed_bytes = 0;
   size_t kept_files = 0;
   std::vector<std::string> kept_runs;
-  std::vector<std::string> removed_runs;
+  std::vector<RemovedRun> removed_runs;
 };
 
 // Keeps the `keep_last` newest runs under `runs` (each config of a name counts) and the artifacts that their

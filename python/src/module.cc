@@ -119,11 +119,28 @@ struct BundleFile {
   std::shared_ptr<const Bundle> bundle;
 };
 
-BundleFile load_bundle(const fs::path& path) {
+template <typename Read>
+BundleFile read_bundle(Read read) {
   Session session(1);
   BundleFile file;
-  session.work([&] { file.bundle = std::make_shared<const Bundle>(Bundle::load(path, registry())); });
+  session.work([&] { file.bundle = std::make_shared<const Bundle>(read()); });
   return file;
+}
+
+BundleFile load_bundle(const std::string& path) {
+  return read_bundle([&] { return Bundle::load(path, registry()); });
+}
+
+BundleFile parse_bundle(const std::string& content) {
+  return read_bundle([&] {
+    return Bundle::parse({reinterpret_cast<const uint8_t*>(content.data()), content.size()},
+                         "a pickled bundle", registry());
+  });
+}
+
+py::bytes bundle_content(const BundleFile& file) {
+  const std::vector<uint8_t> content = file.bundle->file_bytes();
+  return {reinterpret_cast<const char*>(content.data()), content.size()};
 }
 
 py::dict describe_bundle(const BundleFile& file) {
@@ -296,8 +313,9 @@ PYBIND11_MODULE(_core, m) {
         py::arg("metric"), py::arg("overrides"), py::arg("threads"));
 
   py::class_<BundleFile>(m, "Bundle")
-      .def_static(
-          "load", [](const std::string& path) { return load_bundle(path); }, py::arg("path"))
+      .def_static("load", &load_bundle, py::arg("path"))
+      .def_static("parse", &parse_bundle, py::arg("content"))
+      .def("content", &bundle_content)
       .def(
           "save", [](const BundleFile& file, const std::string& path) { file.bundle->save(path); },
           py::arg("path"))

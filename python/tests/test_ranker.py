@@ -1,7 +1,11 @@
 """The ranker as scikit-learn's tools use it."""
 
 import json
+import os
 import pickle
+import stat
+import subprocess
+import tempfile
 
 import numpy as np
 import pandas
@@ -109,6 +113,31 @@ def test_save_and_load(ranker, tmp_path):
 
 def test_pickle(ranker):
     assert same(ranker, pickle.loads(pickle.dumps(ranker)))
+
+
+def test_save_replaces_only_regular_files(ranker, tmp_path):
+    ranker.save(tmp_path / "direct.tmx")
+    content = (tmp_path / "direct.tmx").read_bytes()
+    (tmp_path / "link").symlink_to("behind.tmx")
+    ranker.save(tmp_path / "link")
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "behind.tmx").read_bytes() == content
+    os.mkfifo(tmp_path / "pipe")
+    reader = subprocess.Popen(["cat", tmp_path / "pipe"], stdout=subprocess.PIPE)
+    ranker.save(tmp_path / "pipe")
+    assert reader.communicate()[0] == content and (tmp_path / "pipe").is_fifo()
+    if os.getuid() == 0:
+        os.mknod(tmp_path / "device", 0o600 | stat.S_IFCHR, os.makedev(1, 3))
+        ranker.save(tmp_path / "device")
+        assert (tmp_path / "device").is_char_device()
+
+
+def test_without_a_temporary_folder(ranker, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "_candidate_tempdir_list", lambda: ["/nowhere"])
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    assert same(ranker, pickle.loads(pickle.dumps(ranker)))
+    assert same(tunemix.Ranker(LEARNERS, runs=tmp_path).fit(X, y, qid=qid), ranker)
+    with pytest.raises(tunemix.RunError, match="no temporary folder to train in: .*; set TMPDIR to a folder"):
+        tunemix.Ranker(LEARNERS).fit(X, y, qid=qid)
 
 
 def test_a_cache_that_is_kept(ranker, tmp_path):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Mapping
 from typing import Any, Optional, Union
 
@@ -56,22 +55,11 @@ class Bundle:
         return f"<Bundle {info['name']} {info['row']}: {info['members']} members, {info['features']} features>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _from_bytes, (self._to_bytes(),)
-
-    def _to_bytes(self) -> bytes:
-        with tempfile.TemporaryDirectory(prefix="tunemix-") as folder:
-            path = os.path.join(folder, "bundle.tmx")
-            self.save(path)
-            with open(path, "rb") as file:
-                return file.read()
+        return _from_bytes, (self._core.content(),)
 
 
 def _from_bytes(content: bytes) -> Bundle:
-    with tempfile.TemporaryDirectory(prefix="tunemix-") as folder:
-        path = os.path.join(folder, "bundle.tmx")
-        with open(path, "wb") as file:
-            file.write(content)
-        return load(path)
+    return Bundle(_core.Bundle.parse(content))
 
 
 def _member_scores(given: Mapping[str, Any], rows: int, info: dict[str, Any]) -> dict[str, np.ndarray]:

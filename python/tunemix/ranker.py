@@ -6,18 +6,30 @@ import inspect
 import json
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any, Optional
 
 import numpy as np
 
 from . import _arrays, _core
-from ._core import InputError
+from ._core import InputError, RunError
 from .bundle import Bundle, Path
 from .experiment import Progress, ProgressCallback, config_text
 from .metrics import evaluate
 
 
 MOST_SEED = 2**63 - 1
+
+
+def _folder_of_runs() -> tempfile.TemporaryDirectory[str]:
+    """For a fit that keeps nothing."""
+    try:
+        return tempfile.TemporaryDirectory(prefix="tunemix-")
+    except OSError as error:
+        raise RunError(
+            f"no temporary folder to train in: {error.strerror}; set TMPDIR to a folder that you may write to, or "
+            "give runs=FOLDER"
+        ) from None
 
 
 class Ranker:
@@ -101,8 +113,7 @@ class Ranker:
         else:
             train, valid = self._split(data)
         told = None if self.progress is None else lambda *values: self.progress(Progress(*values))
-        with tempfile.TemporaryDirectory(prefix="tunemix-") as folder:
-            runs = folder if self.runs is None else str(self.runs)
+        with _folder_of_runs() if self.runs is None else nullcontext(str(self.runs)) as runs:
             raw = _core.run_text(
                 config_text(self._config()), [], [(train, valid, valid)], runs, self.threads, False, self.final, told
             )

@@ -126,7 +126,7 @@ std::vector<uint8_t> artifact_bytes(std::string_view kind, uint32_t version, std
 
 void write_artifact(const std::filesystem::path& path, std::string_view kind, uint32_t version,
                     std::span<const uint8_t> payload, Compression compression, const Hash128& key) {
-  write_file_atomically(path, artifact_bytes(kind, version, payload, compression, key));
+  write_user_file(path, artifact_bytes(kind, version, payload, compression, key));
 }
 
 namespace {
@@ -178,14 +178,15 @@ Artifact parse_artifact(std::span<const uint8_t> file, const std::string& name) 
 }
 
 void write_large_artifact(const std::filesystem::path& path, std::string_view kind, uint32_t version,
-                          std::span<const std::span<const uint8_t>> parts, const Hash128& key) {
+                          std::span<const std::span<const uint8_t>> parts, const Hash128& key,
+                          const std::filesystem::path& folder) {
   uint64_t size = 0;
   for (const auto& part : parts) size += part.size();
   const std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> sum(XXH3_createState(),
                                                                             XXH3_freeState);
   require(sum != nullptr, "xxhash does not start");
   XXH3_64bits_reset(sum.get());
-  OutputFile file(path);
+  AtomicFile file(path, folder);
   const auto write = [&](std::span<const uint8_t> bytes) {
     XXH3_64bits_update(sum.get(), bytes.data(), bytes.size());
     file.write(bytes);

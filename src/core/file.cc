@@ -8,9 +8,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <optional>
 #include <system_error>
 
 #include "tunemix/core/error.h"
+#include "tunemix/core/file_lock.h"
 #include "tunemix/core/host.h"
 
 namespace tunemix {
@@ -19,9 +21,17 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kTemporary = ".tmp";
+constexpr size_t kMostOfName = 100;
+constexpr size_t kRandomDigits = 16;
+constexpr int kMostTries = 10;  // to have a new file alone
+constexpr int kMostLinks = 40;
 constexpr size_t kMostRead = size_t{1} << 20;  // at a time, from what tells no size
 
 std::string describe(int error) { return std::generic_category().message(error); }
+
+std::span<const uint8_t> bytes_of(std::string_view text) {
+  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
+}
 
 uint64_t random_number() {
   uint64_t number = 0;
@@ -30,15 +40,42 @@ uint64_t random_number() {
   return number;
 }
 
+// NAME.REACH.RANDOM.tmp: of the file to be written, and who sees the lock (core/file_lock.h).
+struct TemporaryName {
+  std::string of;
+  std::string reach;
+};
+
+std::string name_part(const fs::path& path) { return path.filename().string().substr(0, kMostOfName); }
+
+fs::path temporary_path(const fs::path& folder, const fs::path& of, std::string_view reach) {
+  return folder / fmt::format("{}.{}.{:016x}{}", name_part(of), reach, random_number(), kTemporary);
+}
+
+std::optional<TemporaryName> parse_temporary(const fs::path& path) {
+  if (!is_temporary_name(path)) return std::nullopt;
+  const fs::path random = path.stem();
+  const fs::path reach = random.stem();
+  const std::string digits = random.extension().string();
+  if (digits.size() != 1 + kRandomDigits || !reach.has_extension() ||
+      digits.find_first_not_of("0123456789abcdef", 1) != std::string::npos)
+    return std::nullopt;
+  return TemporaryName{reach.stem().string(), reach.extension().string().substr(1)};
+}
+
 // A new file: never one that is there already, nor behind a link that waits under the name.
-std::pair<fs::path, FileDescriptor> make_temporary(const fs::path& folder, const fs::path& name) {
-  for (int attempt = 0;; ++attempt) {
-    const fs::path path = folder / fmt::format("{}.{}.{:016x}{}", name.string().substr(0, 100), host_name(),
-                                               random_number(), kTemporary);
-    FileDescriptor fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
-    if (fd.get() >= 0) return {path, std::move(fd)};
-    if (errno != EEXIST || attempt == 3) return {fs::path(), FileDescriptor()};
-  }
+FileDescriptor create(const fs::path& path) {
+  return FileDescriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
+}
+
+// Its writer is gone if nobody holds its lock. The name was drawn for this file alone, so that it can name no
+// other in the meantime; a writer that has not yet locked its new file notices that it is gone.
+void remove_if_free(const fs::path& path) {
+  const FileDescriptor fd(::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  struct stat info {};
+  if (fd.get() < 0 || ::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode)) return;
+  if (lock_file(fd.get(), LockKind::kExclusive, LockWait::kTry, path) == LockOutcome::kLocked)
+    ::unlink(path.c_str());
 }
 
 void write_all(int fd, std::span<const uint8_t> bytes, const fs::path& path) {
@@ -52,20 +89,10 @@ void write_all(int fd, std::span<const uint8_t> bytes, const fs::path& path) {
 
 fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : "."; }
 
-// Syncs, closes and renames, so that both the content and the name survive a power cut.
-void put_in_place(FileDescriptor& fd, const fs::path& temporary, const fs::path& path) {
-  if (::fsync(fd.get()) != 0) throw_run("{}: cannot sync: {}", path.string(), describe(errno));
-  if (::close(fd.release()) != 0) throw_run("{}: cannot write: {}", path.string(), describe(errno));
-  if (::rename(temporary.c_str(), path.c_str()) != 0)
-    throw_run("{}: cannot rename into place: {}", path.string(), describe(errno));
-  const FileDescriptor parent(::open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (parent.get() >= 0) ::fsync(parent.get());
-}
-
 // The file behind a chain of links, which need not be there; tells whether the chain is one of the system's
 // names for open files.
 fs::path behind_links(fs::path path, bool& open_file) {
-  for (int i = 0; i < 40; ++i) {
+  for (int i = 0; i < kMostLinks; ++i) {
     std::error_code error;
     if (fs::symlink_status(path, error).type() != fs::file_type::symlink) return path;
     const fs::path to = fs::read_symlink(path, error);
@@ -74,20 +101,6 @@ fs::path behind_links(fs::path path, bool& open_file) {
     open_file = open_file || path.string().starts_with("/proc/");
   }
   throw_file_error(path, "cannot write", ELOOP);
-}
-
-std::vector<fs::path> make_folders(const fs::path& folder) {
-  std::vector<fs::path> made;
-  std::error_code error;
-  for (fs::path at = folder; !at.empty() && !fs::exists(at, error); at = at.parent_path()) made.push_back(at);
-  std::reverse(made.begin(), made.end());
-  for (size_t i = 0; i < made.size(); ++i)
-    if (::mkdir(made[i].c_str(), 0777) != 0 && errno != EEXIST) {
-      const int reason = errno;
-      for (; i > 0; --i) ::rmdir(made[i - 1].c_str());
-      throw_file_error(folder, "cannot create the folder", reason);
-    }
-  return made;
 }
 
 }  // namespace
@@ -201,64 +214,40 @@ std::string read_text_file(const fs::path& path) {
   return {bytes.begin(), bytes.end()};
 }
 
-void write_file_atomically(const fs::path& path, std::span<const uint8_t> bytes, const fs::path& folder) {
-  auto [temporary, fd] = make_temporary(folder.empty() ? folder_of(path) : folder, path.filename());
-  if (fd.get() < 0) throw_run("{}: cannot create the file: {}", path.string(), describe(errno));
-  try {
-    write_all(fd.get(), bytes, path);
-    put_in_place(fd, temporary, path);
-  } catch (...) {
-    ::unlink(temporary.c_str());
-    throw;
-  }
-}
-
-void write_file_atomically(const fs::path& path, std::string_view text) {
-  write_file_atomically(path, std::span(reinterpret_cast<const uint8_t*>(text.data()), text.size()));
-}
-
-bool is_temporary_name(const fs::path& path) { return path.extension() == kTemporary; }
-
-OutputFile::OutputFile(const fs::path& path, Folders folders) : path_(path) {
-  bool open_file = false;
-  target_ = behind_links(path, open_file);
+std::optional<std::string> read_if_there(const fs::path& path) {
   struct stat info {};
-  struct stat standard {};
-  const bool there = ::stat(path.c_str(), &info) == 0;
-  if (there && S_ISDIR(info.st_mode)) throw_file_error(path, "cannot write", EISDIR);
-  if (there && ::fstat(STDOUT_FILENO, &standard) == 0 && standard.st_dev == info.st_dev &&
-      standard.st_ino == info.st_ino) {
-    // Not opened again: that would begin at the start of what was written already.
-    fd_ = FileDescriptor(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
-    if (fd_.get() < 0) throw_file_error(path, "cannot write", errno);
-    return;
-  }
-  if (there && (!S_ISREG(info.st_mode) || open_file)) {
-    fd_ = FileDescriptor(::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
-    if (fd_.get() < 0) throw_file_error(path, "cannot write", errno);
-    return;
-  }
-  if (there && ::access(path.c_str(), W_OK) != 0) throw_file_error(path, "cannot write", errno);
-  if (folders == Folders::kMake) made_ = make_folders(target_.parent_path());
-  std::tie(temporary_, fd_) = make_temporary(folder_of(target_), target_.filename());
-  if (fd_.get() < 0) {
-    const int error = errno;
-    for (size_t i = made_.size(); i > 0; --i) ::rmdir(made_[i - 1].c_str());
-    throw_file_error(path, "cannot create the file", error);
-  }
-  // Who may read the old file may read the new one, and nobody else.
-  if (there) (void)::fchmod(fd_.get(), info.st_mode & 07777);
+  if (::stat(path.c_str(), &info) != 0 && (errno == ENOENT || errno == ENOTDIR)) return std::nullopt;
+  return read_text_file(path);
 }
 
-OutputFile::~OutputFile() {
-  if (temporary_.empty()) return;
-  ::unlink(temporary_.c_str());
-  for (size_t i = made_.size(); i > 0; --i) ::rmdir(made_[i - 1].c_str());
+AtomicFile::AtomicFile(fs::path path, const fs::path& folder) : path_(std::move(path)) {
+  const fs::path where = folder.empty() ? folder_of(path_) : folder;
+  std::string reach = lock_reach(where);
+  for (int attempt = 0; attempt < kMostTries; ++attempt) {
+    const fs::path name = temporary_path(where, path_, reach);
+    fd_ = create(name);
+    if (fd_.get() < 0 && errno == EEXIST) continue;
+    if (fd_.get() < 0) throw_run("{}: cannot create the file: {}", path_.string(), describe(errno));
+    temporary_ = name;
+    if (reach == kNoLockReach) return;
+    const LockOutcome outcome = lock_file(fd_.get(), LockKind::kExclusive, LockWait::kTry, name);
+    struct stat info {};
+    if (outcome == LockOutcome::kLocked && ::fstat(fd_.get(), &info) == 0 && info.st_nlink > 0) return;
+    // Somebody who sweeps was quicker, or there are no locks: then nobody must think that this one is free.
+    ::unlink(name.c_str());
+    temporary_.clear();
+    if (outcome == LockOutcome::kUnsupported) reach = kNoLockReach;
+  }
+  throw_run("{}: cannot create the file: others take away every new one", path_.string());
 }
 
-void OutputFile::write(std::span<const uint8_t> bytes) { write_all(fd_.get(), bytes, path_); }
+AtomicFile::~AtomicFile() {
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
 
-void OutputFile::write_at(std::span<const uint8_t> bytes, uint64_t offset) const {
+void AtomicFile::write(std::span<const uint8_t> bytes) { write_all(fd_.get(), bytes, path_); }
+
+void AtomicFile::write_at(std::span<const uint8_t> bytes, uint64_t offset) const {
   for (size_t done = 0; done < bytes.size();) {
     const ssize_t n =
         ::pwrite(fd_.get(), bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset + done));
@@ -268,13 +257,113 @@ void OutputFile::write_at(std::span<const uint8_t> bytes, uint64_t offset) const
   }
 }
 
-void OutputFile::commit() {
-  if (temporary_.empty()) {
-    if (::close(fd_.release()) != 0) throw_run("{}: cannot write: {}", path_.string(), describe(errno));
+void AtomicFile::set_mode(unsigned mode) const { (void)::fchmod(fd_.get(), mode); }
+
+// So that both the content and the name survive a power cut. Open until it has its name, since its lock ends
+// with it; what a close could tell, the sync has told.
+void AtomicFile::commit() {
+  if (::fsync(fd_.get()) != 0) throw_run("{}: cannot sync: {}", path_.string(), describe(errno));
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0)
+    throw_run("{}: cannot rename into place: {}", path_.string(), describe(errno));
+  temporary_.clear();
+  fd_ = FileDescriptor();
+  const FileDescriptor parent(::open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (parent.get() >= 0) ::fsync(parent.get());
+}
+
+void write_file_atomically(const fs::path& path, std::span<const uint8_t> bytes, const fs::path& folder) {
+  AtomicFile file(path, folder);
+  file.write(bytes);
+  file.commit();
+}
+
+void write_file_atomically(const fs::path& path, std::string_view text) {
+  write_file_atomically(path, bytes_of(text));
+}
+
+bool is_temporary_name(const fs::path& path) { return path.extension() == kTemporary; }
+
+void sweep_temporaries(const fs::path& folder, std::string_view of) {
+  std::optional<std::string> reach;  // asked for when it is needed: seldom
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    const std::optional<TemporaryName> name = parse_temporary(it->path());
+    if (!name || name->reach == kNoLockReach || (!of.empty() && name->of != name_part(of))) continue;
+    if (!reach) reach = lock_reach(folder);
+    if (name->reach == *reach) remove_if_free(it->path());
+  }
+}
+
+FileDescriptor open_log(const fs::path& file) {
+  return FileDescriptor(::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0644));
+}
+
+void append_to_log(const FileDescriptor& log, std::string_view text) {
+  if (log.get() >= 0 && ::write(log.get(), text.data(), text.size()) < 0) return;
+}
+
+MadeFolders::~MadeFolders() {
+  for (size_t i = made_.size(); i > 0; --i) ::rmdir(made_[i - 1].c_str());
+}
+
+void MadeFolders::make(const fs::path& folder) { make(folder, kMostLinks); }
+
+void MadeFolders::make(const fs::path& folder, int links_left) {
+  std::error_code error;
+  if (folder.empty() || fs::exists(folder, error)) return;
+  if (links_left == 0) throw_file_error(folder, "cannot create the folder", ELOOP);
+  bool ignored = false;
+  const fs::path target = behind_links(folder, ignored);
+  make(target.parent_path(), target == folder ? links_left : links_left - 1);
+  if (::mkdir(target.c_str(), 0777) == 0)
+    made_.push_back(target);
+  else if (errno != EEXIST)
+    throw_file_error(folder, "cannot create the folder", errno);
+}
+
+OutputFile::OutputFile(const fs::path& path, Folders folders) : path_(path) {
+  bool open_file = false;
+  const fs::path target = behind_links(path, open_file);
+  struct stat info {};
+  struct stat standard {};
+  const bool there = ::stat(path.c_str(), &info) == 0;
+  if (there && S_ISDIR(info.st_mode)) throw_file_error(path, "cannot write", EISDIR);
+  if (there && ::fstat(STDOUT_FILENO, &standard) == 0 && standard.st_dev == info.st_dev &&
+      standard.st_ino == info.st_ino) {
+    // Not opened again: that would begin at the start of what was written already.
+    through_ = FileDescriptor(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
+    if (through_.get() < 0) throw_file_error(path, "cannot write", errno);
     return;
   }
-  put_in_place(fd_, temporary_, target_);
-  temporary_.clear();
+  if (there && (!S_ISREG(info.st_mode) || open_file)) {
+    through_ = FileDescriptor(::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+    if (through_.get() < 0) throw_file_error(path, "cannot write", errno);
+    return;
+  }
+  if (there && ::access(path.c_str(), W_OK) != 0) throw_file_error(path, "cannot write", errno);
+  if (folders == Folders::kMake) made_.make(target.parent_path());
+  const fs::path folder = folder_of(target);
+  if (::access(folder.c_str(), W_OK | X_OK) != 0) throw_file_error(path, "cannot create the file", errno);
+  sweep_temporaries(folder, target.filename().string());
+  file_.emplace(target);
+  // Who may read the old file may read the new one, and nobody else.
+  if (there) file_->set_mode(info.st_mode & 07777);
+}
+
+void OutputFile::write(std::span<const uint8_t> bytes) {
+  if (file_)
+    file_->write(bytes);
+  else
+    write_all(through_.get(), bytes, path_);
+}
+
+void OutputFile::commit() {
+  if (!file_) {
+    if (::close(through_.release()) != 0) throw_run("{}: cannot write: {}", path_.string(), describe(errno));
+    return;
+  }
+  file_->commit();
+  made_.keep();
 }
 
 void write_user_file(const fs::path& path, std::span<const uint8_t> bytes, Folders folders) {
@@ -284,7 +373,7 @@ void write_user_file(const fs::path& path, std::span<const uint8_t> bytes, Folde
 }
 
 void write_user_file(const fs::path& path, std::string_view text, Folders folders) {
-  write_user_file(path, std::span(reinterpret_cast<const uint8_t*>(text.data()), text.size()), folders);
+  write_user_file(path, bytes_of(text), folders);
 }
 
 bool same_file(const fs::path& a, const fs::path& b) {

@@ -177,7 +177,7 @@ void Bundle::predict_part(const Dataset& raw, const GivenScores& given, std::vec
   mixture_.apply(of_member, raw.queries(), out, context);
 }
 
-void Bundle::save(const std::filesystem::path& path) const {
+std::vector<uint8_t> Bundle::file_bytes() const {
   BinaryWriter out;
   save_info(out, info_);
   out.put<uint64_t>(models_.size());
@@ -192,15 +192,17 @@ void Bundle::save(const std::filesystem::path& path) const {
     member.calibrator.save(out);
   }
   mixture_.save(out);
-  write_artifact(path, kKind, kVersion, out.bytes());
+  return artifact_bytes(kKind, kVersion, out.bytes());
 }
+
+void Bundle::save(const std::filesystem::path& path) const { write_user_file(path, file_bytes()); }
 
 Bundle Bundle::load(const std::filesystem::path& path, const Registry& registry) {
   return parse(read_file(path), path.string(), registry);
 }
 
-Bundle Bundle::parse(std::span<const uint8_t> bytes, const std::string& name, const Registry& registry) {
-  const Artifact artifact = parse_artifact(bytes, name);
+Bundle Bundle::parse(std::span<const uint8_t> file, const std::string& name, const Registry& registry) {
+  const Artifact artifact = parse_artifact(file, name);
   expect_artifact(artifact, name, kKind, kVersion);
   BinaryReader in(artifact.payload, name);
   BundleInfo info = load_info(in, artifact.version);

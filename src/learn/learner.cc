@@ -123,7 +123,7 @@ LearnedModel LearnedModel::load(BinaryReader& in, const Registry& registry) {
 void LearnedModel::save(const std::filesystem::path& path) const {
   BinaryWriter out;
   save(out);
-  write_user_file(path, artifact_bytes(kKind, kVersion, out.bytes()));
+  write_artifact(path, kKind, kVersion, out.bytes());
 }
 
 LearnedModel LearnedModel::load(const std::filesystem::path& path, const Registry& registry) {

@@ -62,6 +62,12 @@ class Campaign : public testing::Test {
     std::sort(files.begin(), files.end());
     return files;
   }
+  size_t temporaries() const {
+    size_t count = 0;
+    for (const auto& entry : fs::recursive_directory_iterator(at_ / "runs"))
+      count += entry.path().extension() == ".tmp" ? 1 : 0;
+    return count;
+  }
   // Everything that is made from the kinds, so that these are read again; what is of the kinds stays.
   void forget_results() const {
     fs::remove_all(at_ / "runs/.store/evaluation");
@@ -80,18 +86,20 @@ TEST_F(Campaign, KilledAtEveryCallThatChangesFiles) {
   ASSERT_GT(all, 50U);
   size_t kills = 0;
   size_t turn = 0;
+  size_t left_behind = 0;
   for (const size_t call : calls_of(all, 12))
     for (const char* how : {"before", "half", "after"}) {
       if (!whole_campaign() && turn++ % 3 != call % 3) continue;
       fs::remove_all(at_ / "runs");
       kills += at_.run(run, fault("write", call, how)).code == 128 + SIGKILL ? 1 : 0;
+      left_behind += temporaries();
       expect_whole(std::string(how) + " call " + std::to_string(call));
-      at_.good("clean --keep-last 1");
-      for (const auto& entry : fs::recursive_directory_iterator(at_ / "runs"))
-        EXPECT_NE(entry.path().extension(), ".tmp") << entry.path();
+      EXPECT_EQ(temporaries(), 0U) << "the next run has swept";
     }
-  std::printf("%zu calls change files; %zu kills, nothing lost\n", all, kills);
+  std::printf("%zu calls change files; %zu kills, nothing lost; %zu temporary files left and swept\n", all,
+              kills, left_behind);
   EXPECT_GT(kills, 5U);
+  EXPECT_GT(left_behind, 0U);
 }
 
 // Not at a call but at any moment, with threads at work, up to three times before a run may end.
@@ -164,6 +172,92 @@ TEST_F(Campaign, AKilledCleanerLeavesNothingForGood) {
     }
   }
   std::printf("%zu kills of a cleaner\n", kills);
+}
+
+// Whenever a cleaner is killed, the next one ends with the bytes of one that nobody disturbed, training
+// states included. Runs that go on without it may find longer states than their own, of a config that is
+// gone; their results do not depend on that.
+TEST_F(Campaign, AKilledCleanerIsMadeUpForByTheNext) {
+  const std::string longer = "run tiny.yaml name=longer learners.0.iterations=40";
+  at_.good(longer + " --runs reference");
+  for (const std::string& run :
+       {longer, std::string("run tiny.yaml"), std::string("run tiny.yaml mix.families=pooled"),
+        std::string("run tiny.yaml")})
+    at_.good(run);
+  const auto copy = [&](const std::string& from, const std::string& to) {
+    fs::remove_all(at_ / to);
+    ASSERT_EQ(std::system(("cp -a '" + (at_ / from).string() + "' '" + (at_ / to).string() + "'").c_str()),
+              0);
+  };
+  const auto files = [&] {
+    std::map<std::string, std::string> result;
+    for (const auto& entry : fs::recursive_directory_iterator(at_ / "runs"))
+      result[entry.path().string()] = entry.is_regular_file() ? slurp(entry.path()) : "";
+    return result;
+  };
+  const std::string clean = "clean --keep-last 1";
+  copy("runs", "start");
+  const size_t all = count(clean, "write");
+  const auto undisturbed = files();
+  ASSERT_GT(all, 10U);
+  size_t kills = 0;
+  for (const size_t call : calls_of(all, 6))
+    for (const char* how : {"before", "after"}) {
+      SCOPED_TRACE(std::string(how) + " call " + std::to_string(call));
+      copy("start", "runs");
+      kills += at_.run(clean, fault("write", call, how)).code == 128 + SIGKILL;
+      copy("runs", "killed");
+      at_.good(clean);
+      expect_same(files(), undisturbed);
+      copy("killed", "runs");
+      at_.good("run tiny.yaml --threads 1");
+      expect_same(outcome(at_ / "runs/tiny"), expected_);
+      at_.good(longer);
+      expect_same(outcome(at_ / "runs/longer"), outcome(at_ / "reference/longer"));
+    }
+  std::printf("%zu kills of a cleaner, made up for by the next\n", kills);
+  EXPECT_GT(kills, 5U);
+}
+
+// The clock is no part of a result: set back by an hour at any time of a run, it changes nothing.
+TEST_F(Campaign, TheClockIsSetBack) {
+  for (const int told : {0, 1, 3, 10, 40}) {
+    fs::remove_all(at_ / "runs");
+    const Result result = at_.run("run tiny.yaml --threads 1",
+                                  "LD_PRELOAD='" TUNEMIX_FAULTS "' FAULT_CLOCK=" + std::to_string(told));
+    EXPECT_EQ(result.code, 0) << result.err;
+    expect_same(outcome(at_ / "runs/tiny"), expected_);
+    expect_same(artifacts(at_ / "runs"), expected_artifacts_);
+    const auto results = nlohmann::json::parse(slurp(at_ / "runs/tiny/results.json"));
+    for (const auto& [stage, timing] : results.at("timing").items())
+      EXPECT_GE(timing.at("seconds").get<double>(), 0) << stage;
+    EXPECT_EQ(computed_stages(at_.good("run tiny.yaml").err).size(), 0U) << "the cache holds all the same";
+  }
+}
+
+// No command needs /tmp, nor what TMPDIR says.
+TEST_F(Campaign, WithoutAFolderForTemporaryFiles) {
+  if (at_.path().string().starts_with("/tmp")) GTEST_SKIP() << "the test itself has no place but /tmp";
+  at_.good("run tiny.yaml");
+  at_.good("synth --queries 20 --out data.txt");
+  const std::vector<std::pair<std::string, std::string>> commands = {
+      {"run tiny.yaml name=again", "runs/again/results.md"},
+      {"fit tiny.yaml --out fit.tmx", "fit.tmx"},
+      {"synth --queries 5 --out synth.txt", "synth.txt"},
+      {"predict --bundle runs/tiny/bundle-fold1.tmx --data data.txt --out scores.txt", "scores.txt"},
+      {"train --data data.txt --learner svm --model model.tmx", "model.tmx"},
+      {"distill runs/tiny/bundle-fold1.tmx --data data.txt --out student.tmx", "student.tmx"},
+      {"export tiny.yaml --fold 1 --out export.txt", "export.txt"},
+      {"report tiny.yaml --out report.html", "report.html"},
+      {"clean --keep-last 9 --dry-run", ""}};
+  for (const char* set : {"export TMPDIR=/nowhere; ", "export TMPDIR=; ", "unset TMPDIR; "})
+    for (const auto& [command, file] : commands) {
+      if (!file.empty()) fs::remove(at_ / file);
+      const Result result =
+          at_.run(command, std::string(set) + "LD_PRELOAD='" TUNEMIX_FAULTS "' FAULT_MISSING=/tmp");
+      EXPECT_EQ(result.code, 0) << set << ' ' << command << result.err;
+      EXPECT_TRUE(file.empty() || fs::exists(at_ / file)) << command;
+    }
 }
 
 TEST_F(Campaign, FailedWrites) {

@@ -5,12 +5,16 @@
 //   FAULT_AT     number of the call, from 1; 0: only count
 //   FAULT_HOW    before, half, after (SIGKILL there), or the number of an error
 //   FAULT_COUNT  file to write the count to at the end
+// Besides, without counting:
+//   FAULT_MISSING  what begins with this path is not there and cannot be made
+//   FAULT_CLOCK    how often the time of day is told before the clock is set back by an hour
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -32,6 +36,12 @@ const char* setting(const char* name) {
 bool counts_writes() { return std::strcmp(setting("FAULT_CALLS"), "write") == 0; }
 bool counts_path(const char* path) {
   return *setting("FAULT_UNDER") != '\0' && std::strstr(path, setting("FAULT_UNDER")) != nullptr;
+}
+bool is_missing(const char* path) {
+  const char* missing = setting("FAULT_MISSING");
+  if (*missing == '\0' || std::strncmp(path, missing, std::strlen(missing)) != 0) return false;
+  errno = ENOENT;
+  return true;
 }
 bool tracked(int fd) { return fd >= 0 && fd < 1024 && g_tracked[fd]; }
 
@@ -80,6 +90,7 @@ struct Report {
 } g_report;
 
 int open_any(const char* name, const char* path, int flags, mode_t mode) {
+  if (is_missing(path)) return -1;
   const auto call = [&] { return next<int (*)(const char*, int, ...)>(name)(path, flags, mode); };
   if (!counts_path(path)) return opened(call(), false);
   const bool writes = (flags & (O_WRONLY | O_RDWR | O_CREAT)) != 0;
@@ -155,7 +166,16 @@ int remove(const char* path) noexcept {
   return counts_writes() && counts_path(path) ? faulty(call, [] {}) : call();
 }
 
+int clock_gettime(clockid_t clock, timespec* time) noexcept {
+  static std::atomic<long> told{0};
+  const int result = next<int (*)(clockid_t, timespec*)>("clock_gettime")(clock, time);
+  const char* until = setting("FAULT_CLOCK");
+  if (clock == CLOCK_REALTIME && *until != '\0' && ++told > std::atol(until)) time->tv_sec -= 3600;
+  return result;
+}
+
 int mkdir(const char* path, mode_t mode) noexcept {
+  if (is_missing(path)) return -1;
   const auto call = [&] { return next<int (*)(const char*, mode_t)>("mkdir")(path, mode); };
   return counts_writes() && counts_path(path) ? faulty(call, [] {}) : call();
 }

@@ -1,5 +1,7 @@
 // Where output goes: nothing is lost in silence, nothing is written over, nothing new is left by a failure.
 #include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include "tests/integration/workspace.h"
 
@@ -54,6 +56,84 @@ TEST_F(OutputTest, GoesThroughWhatIsNoRegularFile) {
   EXPECT_EQ(slurp(at_ / "behind.txt"), scores);
   at_.good("train --data data.txt --learner svm --model /dev/null");
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
+}
+
+// Whatever command writes it: a link, a pipe and a device stay what they are.
+TEST_F(OutputTest, NoCommandReplacesWhatIsNoRegularFile) {
+  const std::string distill = "distill runs/tiny/bundle-fold1.tmx --data data.txt --out ";
+  const std::vector<std::string> commands = {
+      distill,
+      predict_ + "--data data.txt --out ",
+      "train --data data.txt --learner svm --model ",
+      "train --data data.txt --learner lambdamart --set iterations=2 --save-state ",
+      "fit tiny.yaml --out ",
+      "export tiny.yaml --fold 1 --out ",
+      "report tiny.yaml --out ",
+      "synth --queries 2 --out ",
+      "export-model model.tmx --format solr --without-constant --out "};
+  at_.good("train --data data.txt --learner lambdamart --set iterations=2 --model model.tmx");
+  const bool devices = ::mknod((at_ / "device").c_str(), S_IFCHR | 0600, makedev(1, 3)) == 0 &&
+                       std::ofstream(at_ / "device").is_open();
+  ASSERT_EQ(::mkfifo((at_ / "pipe").c_str(), 0600), 0);
+  fs::create_symlink("behind", at_ / "link");
+  for (const std::string& command : commands) {
+    const Result direct = at_.run(command + "direct");
+    ASSERT_EQ(direct.code, 0) << command << direct.err;
+    fs::remove(at_ / "behind");
+    at_.good(command + "link");
+    EXPECT_TRUE(fs::is_symlink(at_ / "link")) << command;
+    EXPECT_EQ(fs::file_size(at_ / "behind"), fs::file_size(at_ / "direct")) << command;
+    EXPECT_EQ(at_.run(command + "pipe", "cat pipe > through & ").code, 0) << command;
+    EXPECT_TRUE(fs::is_fifo(at_ / "pipe")) << command;
+    if (!devices) continue;
+    at_.good(command + "device");
+    EXPECT_TRUE(fs::is_character_file(at_ / "device")) << command;
+  }
+}
+
+TEST_F(OutputTest, FoldersBehindADanglingLinkAreMade) {
+  fs::create_directory_symlink("far/away", at_ / "link");
+  fs::create_symlink("far/other/file", at_ / "file");
+  EXPECT_EQ(at_.run(predict_ + "--data none.txt --out link/deep/x").code, 2);
+  EXPECT_EQ(at_.run(predict_ + "--data tiny.yaml --out link/deep/x").code, 2);
+  EXPECT_FALSE(fs::exists(at_ / "far")) << "a command that fails leaves no folder";
+  at_.good(predict_ + "--data data.txt --out link/deep/x");
+  at_.good(predict_ + "--data data.txt --out file");
+  EXPECT_EQ(slurp(at_ / "far/away/deep/x"), slurp(at_ / "scores.txt"));
+  EXPECT_EQ(slurp(at_ / "far/other/file"), slurp(at_ / "scores.txt"));
+}
+
+// Each command under every number of files that it may have open: it works, or says what it lacks.
+TEST_F(OutputTest, TooFewOpenFilesAreAFailureOfTheMachine) {
+  const std::vector<std::string> commands = {
+      "run tiny.yaml name=other",
+      "status tiny.yaml",
+      predict_ + "--data data.txt --out few.txt",
+      "eval --data data.txt --scores scores.txt",
+      "inspect runs/tiny/bundle-fold1.tmx",
+      "train --data data.txt --learner svm --model few.tmx",
+      "distill runs/tiny/bundle-fold1.tmx --data data.txt --out few.tmx",
+      "export tiny.yaml --fold 1 --out few.txt",
+      "report tiny.yaml --out few.html",
+      "compare runs/tiny runs/tiny",
+      "clean --keep-last 9"};
+  const auto limited = [](int files) { return "ulimit -n " + std::to_string(files) + "; "; };
+  int least = 3;  // with which the program's libraries can be loaded
+  while (least < 64 && at_.run("--version", limited(least)).code != 0) ++least;
+  const auto before = outcome(at_ / "runs/tiny");
+  for (const std::string& command : commands) {
+    int code = 1;
+    for (int files = least; code != 0 && files < least + 40; ++files) {
+      const Result result = at_.run(command, limited(files));
+      code = result.code;
+      EXPECT_TRUE(code == 0 || code == 1) << files << ": " << command << result.err;
+      if (code == 1) {
+        EXPECT_THAT(result.err, HasSubstr("Too many open files")) << files << ": " << command;
+      }
+    }
+    EXPECT_EQ(code, 0) << command;
+  }
+  expect_same(outcome(at_ / "runs/tiny"), before);
 }
 
 TEST_F(OutputTest, AnInputIsNotWrittenOver) {

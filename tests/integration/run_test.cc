@@ -388,9 +388,11 @@ TEST_F(RunTest, CleanKeepsTheNewestRunsWhole) {
   at_.good("run tiny.yaml name=old calibrate.cpc=[ls]");
   at_.good("run tiny.yaml");
   const auto before = outcome(run_);
-  EXPECT_THAT(at_.good("clean --keep-last 1 --dry-run").out, StartsWith("would remove"));
+  const std::string planned = at_.good("clean --keep-last 1 --dry-run").out;
+  EXPECT_THAT(planned, testing::MatchesRegex("would remove run old: [0-9.]+ [KM]B\nwould remove .*\n"));
   EXPECT_TRUE(fs::exists(at_ / "runs/old"));
-  EXPECT_THAT(at_.good("clean --keep-last 1").out, HasSubstr("1 runs; kept"));
+  EXPECT_THAT(at_.good("clean --keep-last 1").out,
+              testing::AllOf(StartsWith("removed run old: "), HasSubstr("1 runs; kept")));
   EXPECT_FALSE(fs::exists(at_ / "runs/old"));
   EXPECT_THAT(computed_stages(at_.good("run tiny.yaml").err), IsEmpty());
   expect_same(outcome(run_), before);

@@ -11,8 +11,8 @@
 #include "pipeline/engine/shell.h"
 #include "pipeline/engine/slurm_record.h"
 #include "pipeline/stages/stored_features.h"
-#include "pipeline/store/file_lock.h"
 #include "tests/support.h"
+#include "tunemix/core/file_lock.h"
 #include "tunemix/core/large_artifact.h"
 #include "tunemix/data/synthetic.h"
 

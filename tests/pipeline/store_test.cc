@@ -233,6 +233,7 @@ TEST_F(CleanTest, KeepsWhatKeptRunsNeedAndNothingElse) {
   make_run("mid", 2, {"scores/aa/5.tmx"});
   write(root_ / "scores/cc/orphan.tmx", "x");
   write(root_ / "files.json", "{}");
+  const uintmax_t manifest_bytes = fs::file_size(runs_ / "old/manifest.json");
   CleanReport report = clean_runs(runs_, 2, true);
   EXPECT_EQ(report.removed_files, 3U);
   EXPECT_EQ(stored().size(), 8U)
@@ -241,7 +242,10 @@ TEST_F(CleanTest, KeepsWhatKeptRunsNeedAndNothingElse) {
 
   report = clean_runs(runs_, 2, false);
   EXPECT_THAT(report.kept_runs, ElementsAre("new", "mid"));
-  EXPECT_THAT(report.removed_runs, ElementsAre("old"));
+  ASSERT_EQ(report.removed_runs.size(), 1U);
+  EXPECT_EQ(report.removed_runs[0].name, "old");
+  // Its manifest, and those of its artifacts that no other run names.
+  EXPECT_EQ(report.removed_runs[0].bytes, manifest_bytes + 2);
   EXPECT_EQ(report.removed_files, 3U);
   EXPECT_EQ(report.removed_bytes, 3U);
   EXPECT_EQ(report.kept_files, 3U);

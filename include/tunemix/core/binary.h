@@ -94,6 +94,7 @@ enum class Compression : uint8_t { kNone = 0, kZstd = 1 };
 // says which of its kind it is in a store, and is 0 in a file that users name.
 std::vector<uint8_t> artifact_bytes(std::string_view kind, uint32_t version, std::span<const uint8_t> payload,
                                     Compression compression = Compression::kZstd, const Hash128& key = {});
+// To a file that a user names.
 void write_artifact(const std::filesystem::path& path, std::string_view kind, uint32_t version,
                     std::span<const uint8_t> payload, Compression compression = Compression::kZstd,
                     const Hash128& key = {});

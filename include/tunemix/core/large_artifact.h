@@ -12,9 +12,10 @@
 
 namespace tunemix {
 
-// The parts one after the other as the payload, uncompressed; otherwise as write_artifact.
+// The parts one after the other as the payload, uncompressed; a file of the program's own (AtomicFile).
 void write_large_artifact(const std::filesystem::path& path, std::string_view kind, uint32_t version,
-                          std::span<const std::span<const uint8_t>> parts, const Hash128& key);
+                          std::span<const std::span<const uint8_t>> parts, const Hash128& key,
+                          const std::filesystem::path& folder = {});
 
 class MappedArtifact {
  public:

@@ -78,10 +78,11 @@ class Bundle {
   std::vector<float> predict(const Dataset& data, const Context& context,
                              const GivenScores& given = {}) const;
 
-  void save(const std::filesystem::path& path) const;
+  void save(const std::filesystem::path& path) const;  // to a file that a user names
   static Bundle load(const std::filesystem::path& path, const Registry& registry);
-  // From the bytes of a file, which messages call `name`.
-  static Bundle parse(std::span<const uint8_t> bytes, const std::string& name, const Registry& registry);
+  // What is in such a file, whose name is for messages.
+  std::vector<uint8_t> file_bytes() const;
+  static Bundle parse(std::span<const uint8_t> file, const std::string& name, const Registry& registry);
 
  private:
   // What is computed for each model: the points that members need, and those members.
