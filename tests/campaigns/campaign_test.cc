@@ -31,13 +31,15 @@ class Campaign : public testing::Test {
   }
 
   // Environment under which call number `call` goes wrong.
-  std::string fault(const std::string& calls, size_t call, const std::string& how) const {
-    return "LD_PRELOAD='" TUNEMIX_FAULTS "' FAULT_UNDER=runs/ FAULT_CALLS=" + calls +
+  std::string fault(const std::string& calls, size_t call, const std::string& how,
+                    const std::string& under = "runs/") const {
+    return "LD_PRELOAD='" TUNEMIX_FAULTS "' FAULT_UNDER=" + under + " FAULT_CALLS=" + calls +
            " FAULT_AT=" + std::to_string(call) + " FAULT_HOW=" + how + " FAULT_COUNT=count";
   }
-  size_t count(const std::string& arguments, const std::string& calls) const {
+  size_t count(const std::string& arguments, const std::string& calls,
+               const std::string& under = "runs/") const {
     fs::remove(at_ / "count");
-    const Result result = at_.run(arguments, fault(calls, 0, "count"));
+    const Result result = at_.run(arguments, fault(calls, 0, "count", under));
     EXPECT_EQ(result.code, 0) << result.err;
     return std::stoul("0" + slurp(at_ / "count"));
   }
@@ -311,6 +313,32 @@ TEST_F(Campaign, FailedReads) {
   expect_whole("failed reads");
   std::printf("%zu failed reads\n", failures);
   EXPECT_GT(failures, 5U);
+}
+
+// What a run adds to goes on from what is there: a list that cannot be read just now is not written anew.
+TEST_F(Campaign, AFailedReadForgetsNothing) {
+  at_.good("fit tiny.yaml --quiet");
+  const auto known = [&] {
+    const auto manifest = nlohmann::json::parse(slurp(at_ / "runs/tiny/manifest.json"));
+    const auto results = nlohmann::json::parse(slurp(at_ / "runs/tiny/results.json"));
+    return std::pair(manifest.at("artifacts"), results.at("timing"));
+  };
+  const auto before = known();
+  ASSERT_THAT(before.first.dump(), HasSubstr("\"final"));
+  const std::string run = "run tiny.yaml --threads 1";
+  size_t failures = 0;
+  for (const char* list : {"runs/tiny/manifest.json", "runs/tiny/results.json"})
+    for (const size_t call : calls_of(count(run, "read", list), 6)) {
+      const Result result = at_.run(run, fault("read", call, std::to_string(EMFILE), list));
+      failures += result.code == 1 ? 1 : 0;
+      const auto after = known();
+      EXPECT_EQ(after.first, before.first) << list << ", read " << call << result.err;
+      for (const auto& [stage, timing] : before.second.items())
+        if (stage != "report") {
+          EXPECT_EQ(after.second.at(stage), timing) << list << ", read " << call << result.err;
+        }
+    }
+  EXPECT_GT(failures, 2U);
 }
 
 // Every artifact in the place of every other kind's, and of another of its own kind.
