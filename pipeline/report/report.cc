@@ -39,7 +39,10 @@ std::string navigation(const std::string& name, const std::vector<Section>& sect
       escape(name), links);
 }
 
-std::string script(std::string_view code) { return fmt::format("<script>{}</script>\n", code); }
+void append_script(std::string& page, std::string_view code) {
+  for (const std::string_view part : {std::string_view("<script>"), code, std::string_view("</script>\n")})
+    page += part;
+}
 
 }  // namespace
 
@@ -72,8 +75,9 @@ std::string render_report(const nlohmann::ordered_json& data) {
       escape(text(data, "version")));
   page += fmt::format("<script type=\"application/json\" id=\"report-data\">{}</script>\n",
                       script_json(chart_data));
-  if (report_has_charts()) page += script(chart_script());
-  page += script(page_script());
+  page.reserve(page.size() + chart_script().size() + page_script().size() + 100);
+  if (report_has_charts()) append_script(page, chart_script());
+  append_script(page, page_script());
   return page + "</body>\n</html>\n";
 }
 

@@ -49,24 +49,24 @@ class LineBatches {
   // empty at the end. Valid until the next call.
   std::string_view next() {
     const size_t rest = filled_ - used_;
-    if (rest > 0) std::memmove(buffer_.data(), buffer_.data() + used_, rest);
+    if (rest > 0) std::memmove(buffer_.get(), buffer_.get() + used_, rest);
     filled_ = rest;
     used_ = 0;
     size_t wanted = std::max(batch_bytes_, 2 * rest);
     for (;;) {
       if (!at_end_) {
-        buffer_.resize(wanted + 1 + kTextPadding);
-        const size_t got = source_.read(buffer_.data() + filled_, wanted - filled_, pool_);
+        make_room(wanted + 1 + kTextPadding);
+        const size_t got = source_.read(buffer_.get() + filled_, wanted - filled_, pool_);
         filled_ += got;
         at_end_ = filled_ < wanted;
         if (at_end_ && filled_ > 0 && buffer_[filled_ - 1] != '\n') buffer_[filled_++] = '\n';
-        std::memset(buffer_.data() + filled_, 0, kTextPadding);
+        std::memset(buffer_.get() + filled_, 0, kTextPadding);
       }
       if (filled_ == 0) return {};
-      const void* last = memrchr(buffer_.data(), '\n', filled_);
+      const void* last = memrchr(buffer_.get(), '\n', filled_);
       if (last != nullptr) {
-        used_ = static_cast<size_t>(static_cast<const char*>(last) - buffer_.data()) + 1;
-        return {buffer_.data(), used_};
+        used_ = static_cast<size_t>(static_cast<const char*>(last) - buffer_.get()) + 1;
+        return {buffer_.get(), used_};
       }
       if (filled_ >= kMostLine) throw LongLine();
       wanted *= 2;
@@ -74,10 +74,20 @@ class LineBatches {
   }
 
  private:
+  // Not filled with zeros: of a small file nearly all of it stays untouched.
+  void make_room(size_t size) {
+    if (size <= room_) return;
+    auto larger = std::make_unique_for_overwrite<char[]>(size);
+    if (filled_ > 0) std::memcpy(larger.get(), buffer_.get(), filled_);
+    buffer_ = std::move(larger);
+    room_ = size;
+  }
+
   TextSource& source_;
   ThreadPool& pool_;
   size_t batch_bytes_;
-  std::vector<char> buffer_;
+  std::unique_ptr<char[]> buffer_;
+  size_t room_ = 0;
   size_t filled_ = 0;
   size_t used_ = 0;
   bool at_end_ = false;

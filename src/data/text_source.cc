@@ -5,10 +5,12 @@
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
 #include <vector>
 
 #include "tunemix/core/error.h"
@@ -122,7 +124,7 @@ class GzipSource : public CompressedSource {
  public:
   GzipSource(InputFile file, std::string head) : CompressedSource(std::move(file), std::move(head)) {
     constexpr int kGzipOnly = 16 + MAX_WBITS;
-    require(inflateInit2(&stream_, kGzipOnly) == Z_OK, "zlib does not start");
+    if (inflateInit2(&stream_, kGzipOnly) != Z_OK) throw std::bad_alloc();
     offer_input();
   }
   ~GzipSource() override { inflateEnd(&stream_); }
@@ -147,6 +149,7 @@ class GzipSource : public CompressedSource {
       stream_.next_out = reinterpret_cast<Bytef*>(to + done);
       stream_.avail_out = room;
       const int status = inflate(&stream_, Z_NO_FLUSH);
+      if (status == Z_MEM_ERROR) throw std::bad_alloc();
       done += room - stream_.avail_out;
       if (status == Z_STREAM_END)
         inside_member_ = false;
@@ -169,7 +172,7 @@ class ZstdSource : public CompressedSource {
  public:
   ZstdSource(InputFile file, std::string head)
       : CompressedSource(std::move(file), std::move(head)), stream_(ZSTD_createDStream(), ZSTD_freeDStream) {
-    require(stream_ != nullptr, "zstd does not start");
+    if (stream_ == nullptr) throw std::bad_alloc();
     window_ = {input_.data(), input_size_, 0};
   }
 
@@ -185,6 +188,7 @@ class ZstdSource : public CompressedSource {
       }
       const size_t before = out.pos;
       const size_t status = ZSTD_decompressStream(stream_.get(), &out, &window_);
+      if (ZSTD_getErrorCode(status) == ZSTD_error_memory_allocation) throw std::bad_alloc();
       if (ZSTD_isError(status) != 0) fail("zstd data is damaged, expected a whole file");
       // A full output buffer may hide more of it inside the decompressor.
       pending_ = status == 0 ? 0 : (out.pos == out.size && out.pos > before ? kMoreOutput : 1);
@@ -219,15 +223,13 @@ std::unique_ptr<TextSource> open_text(const std::filesystem::path& path) {
 }
 
 std::string read_any_text(const std::filesystem::path& file) {
-  constexpr size_t kPiece = 1 << 20;
   const std::unique_ptr<TextSource> source = open_text(file);
   ThreadPool pool(1);
   std::string text;
-  for (size_t size = 0;;) {
-    text.resize(size + kPiece);
-    const size_t read = source->read(text.data() + size, kPiece, pool);
-    size += read;
-    if (read == kPiece) continue;
+  for (size_t size = 0, room = size_t{1} << 14;; room *= 2) {
+    text.resize(room);
+    size += source->read(text.data() + size, room - size, pool);
+    if (size == room) continue;
     text.resize(size);
     return text;
   }

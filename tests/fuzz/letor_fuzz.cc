@@ -1,18 +1,15 @@
 // The LETOR reader on any bytes: it accepts or throws InputError, and what it accepts is written and read
-// back to the same content. With clang this is a libFuzzer target; otherwise a small driver mutates the
-// corpus:
-//   letor_fuzz CORPUS_DIRECTORY [SECONDS] [SEED]
+// back to the same content. With clang this is a libFuzzer target; otherwise the driver mutates the corpus.
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <string>
-#include <vector>
+#include <span>
+#include <string_view>
 
+#include "tests/fuzz/driver.h"
 #include "tests/support.h"
 #include "tunemix/core/error.h"
-#include "tunemix/core/random.h"
-#include "tunemix/core/timer.h"
+#include "tunemix/core/file.h"
 #include "tunemix/data/letor_reader.h"
 
 namespace {
@@ -54,59 +51,19 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 }
 
 #ifndef TUNEMIX_LIBFUZZER
-namespace {
-
-std::string mutate(std::string text, const std::vector<std::string>& corpus, Random& random) {
-  static constexpr std::string_view kPieces[] = {
-      "qid:", ":",   "\n",  "\r\n", " ",    "\t",         "#",        "e",  "-",       "+",
-      ".",    "nan", "inf", "0",    "1e39", "9999999999", "docid = ", "2:", "16777217"};
-  for (size_t edits = 1 + random.below(4); edits > 0; --edits) {
-    const size_t at = random.below(text.size() + 1);
-    switch (random.below(5)) {
-      case 0:
-        text.insert(at, kPieces[random.below(std::size(kPieces))]);
-        break;
-      case 1:
-        text.erase(at, random.below(8));
-        break;
-      case 2:
-        if (at < text.size()) text[at] = static_cast<char>(random.below(256));
-        break;
-      case 3:
-        text.insert(at, text.substr(random.below(text.size() + 1), random.below(40)));
-        break;
-      default: {
-        const std::string& other = corpus[random.below(corpus.size())];
-        text = text.substr(0, at) + other.substr(random.below(other.size() + 1));
-      }
-    }
-  }
-  return text;
-}
-
-}  // namespace
-
 int main(int argc, char** argv) {
-  if (argc < 2) {
-    std::fprintf(stderr, "usage: letor_fuzz CORPUS_DIRECTORY [SECONDS] [SEED]\n");
-    return 2;
-  }
-  const double seconds = argc > 2 ? std::atof(argv[2]) : 2;
-  tunemix::Random random(argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 1);
-  std::vector<std::string> corpus;
-  for (const auto& entry : std::filesystem::directory_iterator(argv[1])) {
-    std::ifstream in(entry.path(), std::ios::binary);
-    corpus.emplace_back(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
-    run_one(corpus.back());
-  }
-  check(!corpus.empty(), "the corpus is empty");
-  size_t runs = 0;
-  size_t accepted = 0;
-  for (const tunemix::Timer timer; timer.seconds() < seconds; ++runs)
-    accepted += run_one(mutate(corpus[random.below(corpus.size())], corpus, random));
-  std::printf("%zu inputs, %zu accepted\n", runs, accepted);
-  check(runs < 100 || (accepted > 0 && accepted < runs),
-        "mutants should be accepted now and then, and refused");
-  return 0;
+  using tunemix::fuzz::Bytes;
+  tunemix::fuzz::prefer_memory();
+  tunemix::fuzz::Target target{"letor",
+                               {},
+                               [](const Bytes& bytes) {
+                                 if (!run_one(tunemix::fuzz::text_of(bytes))) throw InputError("refused");
+                               },
+                               {"qid:", ":", "\n", "\r\n", " ", "\t", "#", "e", "-", "+", ".", "nan", "inf",
+                                "0", "1e39", "9999999999", "docid = ", "2:", "16777217"}};
+  for (const auto& entry : std::filesystem::directory_iterator(TUNEMIX_SOURCE_DIR "/tests/fuzz/corpus"))
+    if (Bytes bytes = tunemix::read_file(entry.path()); run_one(tunemix::fuzz::text_of(bytes)))
+      target.seeds.push_back(std::move(bytes));
+  return tunemix::fuzz::run(argc, argv, std::span(&target, 1));
 }
 #endif

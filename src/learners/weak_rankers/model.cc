@@ -9,7 +9,8 @@
 namespace tunemix::weak {
 namespace {
 
-constexpr size_t kBlock = 256;  // documents that stay in the cache for all rankers
+constexpr size_t kMostFeatures = 100000000;  // of which data can be read
+constexpr size_t kBlock = 256;               // documents that stay in the cache for all rankers
 
 }  // namespace
 
@@ -135,6 +136,7 @@ void WeakRankerModel::save(BinaryWriter& out) const {
 std::unique_ptr<Model> WeakRankerModel::load(BinaryReader& in) {
   std::string type = in.get_string();
   const size_t features = in.get<uint64_t>();
+  if (features > kMostFeatures) in.fail("it has more features than there can be");
   auto lengths = in.get_vector<int64_t>();
   if (lengths.empty() || !std::is_sorted(lengths.begin(), lengths.end()) || lengths.front() < 0)
     in.fail("its lengths do not ascend");

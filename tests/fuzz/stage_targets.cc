@@ -1,0 +1,164 @@
+// Stage artifacts, bundles and the report's data, used as a run uses them.
+#include "pipeline/report/report.h"
+#include "pipeline/stages/stored_features.h"
+#include "tests/fuzz/small_run.h"
+#include "tunemix/core/large_artifact.h"
+#include "tunemix/export/bundle.h"
+#include "tunemix/learners/registry.h"
+
+namespace tunemix::fuzz {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+// What is left of a JSON tree when every list has at most so many elements.
+Json shortened(const Json& json, size_t most) {
+  if (!json.is_structured()) return json;
+  Json result = json.is_array() ? Json::array() : Json::object();
+  for (const auto& [key, value] : json.items())
+    if (json.is_object())
+      result[key] = shortened(value, most);
+    else if (result.size() < most)
+      result.push_back(shortened(value, most));
+  return result;
+}
+
+// The same JSON with some of its values replaced by values of other kinds.
+Json mutate_json(Json json, Random& random) {
+  static const Json kValues[] = {Json(),        Json(0),        Json(-1e300), Json("text"), Json("</script>"),
+                                 Json::array(), Json::object(), Json(true),   Json(1e9),    Json({1, "a"})};
+  for (size_t edits = 1 + random.below(4); edits > 0; --edits) {
+    Json* at = &json;
+    while (at->is_structured() && !at->empty() && (at == &json || random.below(4) != 0)) {
+      auto child = at->begin();
+      std::advance(child, static_cast<ptrdiff_t>(random.below(at->size())));
+      at = &*child;
+    }
+    *at = kValues[random.below(std::size(kValues))];
+  }
+  return json;
+}
+
+void add_jobs(SmallRun& run, std::vector<Target>& targets) {
+  for (const TrainJob& job : run.plan().jobs) {
+    const std::string type = run.plan().learner(job).learner->type;
+    const Bytes scores = run.payload(kScoresKind, job.key);
+    const Bytes members = run.payload(kMembersKind, job.calibrate_key);
+    const auto parse = [&run, job](const Bytes& bytes) {
+      return parse_members(bytes, run.plan(), job, run.info());
+    };
+    targets.push_back({"scores-" + type, {scores}, [&run, job](const Bytes& bytes) {
+                         save_train_result(load_train_result(bytes, run.plan(), job, run.info()));
+                       }});
+    targets.push_back(
+        {"members-" + type,
+         {members},
+         [&run, parse, at = load_train_result(scores, run.plan(), job, run.info())](const Bytes& bytes) {
+           std::vector<float> out(run.info().valid.labels.size());
+           for (const CalibratedModel& member : parse(bytes))
+             if (const ScoreMatrix& valid = at.points[member.point].valid;
+                 member.calibrator.columns() == valid.columns())
+               member.calibrator.apply(valid, out, run.context());
+         }});
+    targets.push_back({"member-scores-" + type,
+                       {run.payload(kMemberValidKind, job.calibrate_key)},
+                       [&run, job, count = parse(members).size()](const Bytes& bytes) {
+                         parse_member_scores(bytes, job, count, run.info().valid.labels.size());
+                       }});
+  }
+}
+
+void add_mix(SmallRun& run, std::vector<Target>& targets) {
+  std::vector<std::vector<CalibratedModel>> tables;
+  for (const TrainJob& job : run.plan().jobs)
+    tables.push_back(
+        parse_members(run.payload(kMembersKind, job.calibrate_key), run.plan(), job, run.info()));
+  targets.push_back(
+      {"mix", {run.payload(kMixKind, run.plan().mix_keys[0])}, [&run, tables](const Bytes& bytes) {
+         for (const MixRow& row : load_mix(bytes, run.plan(), 0, run.info())) fits(row, tables);
+       }});
+}
+
+// Of a few rows: what is checked is the same for each.
+Bytes short_evaluation(SmallRun& run) {
+  EvaluationResult result = load_evaluation(run.payload(kEvaluationKind, run.plan().evaluation_key));
+  result.summary = shortened(result.summary, 2);
+  result.per_query.resize(2);
+  return save_evaluation(result);
+}
+
+void add_results(SmallRun& run, std::vector<Target>& targets) {
+  targets.push_back({"evaluation", {short_evaluation(run)}, [](const Bytes& bytes) {
+                       const EvaluationResult result = load_evaluation(bytes);
+                       results_table(result.summary, true);
+                       results_table(result.summary, false);
+                     }});
+  const Json page = shortened(run.experiment().report_data(run.experiment().evaluation()), 2);
+  // The bytes only say which values are replaced.
+  targets.push_back({"report", {Bytes(16, 0)}, [page](const Bytes& bytes) {
+                       Random choice(hash_bytes(bytes.data(), bytes.size()).low);
+                       render_report(bytes == Bytes(16, 0) ? page : mutate_json(page, choice));
+                     }});
+}
+
+void add_bundle(SmallRun& run, std::vector<Target>& targets) {
+  const auto use = [&run](const fs::path& file) {
+    const Bundle loaded = Bundle::load(file, registry());
+    if (loaded.info().features == run.data().features()) loaded.predict(run.data(), run.context());
+  };
+  targets.push_back({"bundle", {read_artifact(run.bundle()).payload}, [&run, use](const Bytes& bytes) {
+                       use(run.written("bundle", artifact_bytes(Bundle::kKind, Bundle::kVersion, bytes,
+                                                                Compression::kNone)));
+                     }});
+  targets.push_back(
+      {"container", {read_file(run.bundle())}, [](const Bytes& bytes) { parse_artifact(bytes, "file"); }});
+}
+
+// What is kept of features for other processes: whole folds, and bins.
+void add_features(SmallRun& run, std::vector<Target>& targets) {
+  const auto stored = [&run](const char* kind, uint32_t version, const Hash128& key, const Bytes& payload) {
+    const fs::path path = run.store().path_of(kind, key);
+    fs::create_directories(path.parent_path());
+    run.written(path, artifact_bytes(kind, version, payload, Compression::kNone, key));
+  };
+  const auto fold = std::make_shared<PreparedFold>(
+      read_fold(run.plan().config, 0, run.store(), run.context()), SourceUse::kNone, 1, std::nullopt);
+  const Hash128 key = run.plan().fold_keys[0];
+  save_features(fold->data, key, run.store());
+  targets.push_back({"features", {run.payload(kFeaturesKind, key)}, [&run, stored, key](const Bytes& bytes) {
+                       stored(kFeaturesKind, kFeaturesVersion, key, bytes);
+                       const auto kept = load_features(key, run.store(), run.context());
+                       if (!kept) throw InputError("refused");
+                       describes(run.info(), *kept);
+                     }});
+  const Dataset& all = fold->training_data();
+  const Hash128 bins_key = StoredBins::key(all, 255, BinLayout::kPanels);
+  StoredBins(run.store()).save(all, 255, fold->bins.bins(255, BinLayout::kPanels, run.context()));
+  targets.push_back(
+      {"bins", {run.payload(kBinsKind, bins_key)}, [&run, stored, fold, bins_key](const Bytes& bytes) {
+         stored(kBinsKind, kBinsVersion, bins_key, bytes);
+         if (!StoredBins(run.store()).load(fold->training_data(), 255, BinLayout::kPanels, run.context()))
+           throw InputError("refused");
+       }});
+}
+
+}  // namespace
+
+std::vector<Target> stage_targets(SmallRun& run) {
+  std::vector<Target> targets;
+  targets.push_back({"data", {run.payload(kFoldKind, run.plan().fold_keys[0])}, [&run](const Bytes& bytes) {
+                       const FoldInfo loaded = load_fold_info(bytes);
+                       select_info(loaded.train,
+                                   bag_split(run.plan().config, loaded.train.queries, 0, 0).train);
+                       load_fold_info(save_fold_info(loaded));
+                     }});
+  add_jobs(run, targets);
+  add_mix(run, targets);
+  add_results(run, targets);
+  add_bundle(run, targets);
+  add_features(run, targets);
+  return targets;
+}
+
+}  // namespace tunemix::fuzz
