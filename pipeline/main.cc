@@ -1,7 +1,11 @@
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <cerrno>
+#include <cstdio>
 #include <iostream>
 #include <new>
+#include <string_view>
 #include <system_error>
 
 #include "pipeline/commands/commands.h"
@@ -12,6 +16,20 @@
 #include "tunemix/core/instructions.h"
 
 namespace {
+
+// Needs none.
+int fail_without_memory() {
+  constexpr std::string_view kMessage = "tunemix: out of memory; give it more, or use fewer --threads\n";
+  std::fwrite(kMessage.data(), 1, kMessage.size(), stderr);  // not buffered
+  return 1;
+}
+
+// At once, as if killed: what a run has finished is in the store. An exception would do harm on its way:
+// nlohmann's JSON is left half made and its destructors need memory, streams swallow it, and before main
+// nothing can catch it.
+[[gnu::constructor(101)]] void end_without_memory() {
+  std::set_new_handler([] { ::_exit(fail_without_memory()); });
+}
 
 int fail(int code, const std::string& message) {
   std::cerr << "tunemix: " << tunemix::printable_lines(message) << '\n';
@@ -27,9 +45,7 @@ int finish(int code) {
   return fail(1, "standard output: cannot write: " + why);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   using namespace tunemix;
   set_wait_policy(argv);
   CLI::App app("TuneMix: learning to rank by tuning and mixing multi-class classifiers");
@@ -64,6 +80,7 @@ int main(int argc, char** argv) {
   try {
     instructions();  // an unknown set is refused before anything is done
     app.parse(argc, argv);
+    if (app.got_subcommand("serve")) std::set_new_handler(nullptr);  // a request fails, not the service
     return finish(program.action());
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return finish(app.exit(error));
@@ -73,7 +90,7 @@ int main(int argc, char** argv) {
   } catch (const Interrupted&) {
     return fail(130, "interrupted; everything finished so far is kept, the next run goes on from it");
   } catch (const std::bad_alloc&) {
-    return fail(1, "out of memory");
+    return fail_without_memory();
   } catch (const RunError& error) {
     return fail(1, error.what());
   } catch (const std::filesystem::filesystem_error& error) {
@@ -84,5 +101,15 @@ int main(int argc, char** argv) {
     return fail(1, fmt::format("a mistake of ours, please report it: {}", error.what()));
   } catch (const std::exception&) {
     return fail(1, "something unexpected happened, please report it with the command and what it was given");
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (...) {  // also what explains an error needs memory
+    return fail_without_memory();
   }
 }

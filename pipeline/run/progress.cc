@@ -225,9 +225,9 @@ void ProgressView::clear() {
   if (drawn_ == 0) return;
   // A window that became narrower has wrapped the line.
   const size_t wrapped = (drawn_ - 1) / terminal_columns();
-  std::string codes = "\r\033[K";
-  for (size_t i = 0; i < wrapped; ++i) codes += "\033[A\033[K";
-  std::cerr << codes << std::flush;
+  std::cerr << "\r\033[K";
+  for (size_t i = 0; i < wrapped; ++i) std::cerr << "\033[A\033[K";
+  std::cerr << std::flush;
   drawn_ = 0;
 }
 

@@ -39,11 +39,14 @@ bool is_ours(const fs::path& path) {
          is_temporary_name(path);
 }
 
+// None of a folder that is not there. One that cannot be read may hold what others need.
 std::vector<fs::path> entries_of(const fs::path& folder) {
   std::vector<fs::path> entries;
   std::error_code error;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
     entries.push_back(it->path());
+  if (error && error != std::errc::no_such_file_or_directory && error != std::errc::not_a_directory)
+    throw_run("{}: cannot read the folder: {}", folder.string(), error.message());
   std::sort(entries.begin(), entries.end());
   return entries;
 }

@@ -274,6 +274,8 @@ std::optional<CpcFitter::Candidate> CpcFitter::descend(const Prepared& data, Cpc
     best.converged = result != nlopt::MAXEVAL_REACHED && result != nlopt::MAXTIME_REACHED;
   } catch (const nlopt::roundoff_limited&) {
     best.converged = true;  // as good as the arithmetic allows
+  } catch (const std::bad_alloc&) {
+    throw;  // nothing that the optimiser found out
   } catch (const std::exception&) {
     best.converged = false;
   }

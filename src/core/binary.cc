@@ -6,10 +6,12 @@
 #include <sys/stat.h>
 #include <xxhash.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <memory>
+#include <new>
 
 #include "tunemix/core/large_artifact.h"
 
@@ -66,12 +68,13 @@ std::vector<uint8_t> decompress(std::span<const uint8_t> stored, uint64_t size, 
   if (size > most_decompressed(stored.size())) damaged();
   const std::unique_ptr<ZSTD_DStream, size_t (*)(ZSTD_DStream*)> stream(ZSTD_createDStream(),
                                                                         ZSTD_freeDStream);
-  require(stream != nullptr, "zstd does not start");
+  if (stream == nullptr) throw std::bad_alloc();
   std::vector<uint8_t> payload(std::min<uint64_t>(size, (stored.size() << 6) + (1 << 16)));
   ZSTD_inBuffer in{stored.data(), stored.size(), 0};
   for (size_t filled = 0;;) {
     ZSTD_outBuffer out{payload.data(), payload.size(), filled};
     const size_t status = ZSTD_decompressStream(stream.get(), &out, &in);
+    if (ZSTD_getErrorCode(status) == ZSTD_error_memory_allocation) throw std::bad_alloc();
     if (ZSTD_isError(status) != 0) damaged();
     const bool stuck = out.pos == filled && (in.pos == in.size || payload.size() == size);
     filled = out.pos;
@@ -113,6 +116,7 @@ std::vector<uint8_t> artifact_bytes(std::string_view kind, uint32_t version, std
     compressed.resize(ZSTD_compressBound(payload.size()));
     const size_t size =
         ZSTD_compress(compressed.data(), compressed.size(), payload.data(), payload.size(), 1);
+    if (ZSTD_getErrorCode(size) == ZSTD_error_memory_allocation) throw std::bad_alloc();
     require(ZSTD_isError(size) == 0, "zstd compression failed");
     stored = std::span<const uint8_t>(compressed.data(), size);
   }
@@ -184,7 +188,7 @@ void write_large_artifact(const std::filesystem::path& path, std::string_view ki
   for (const auto& part : parts) size += part.size();
   const std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> sum(XXH3_createState(),
                                                                             XXH3_freeState);
-  require(sum != nullptr, "xxhash does not start");
+  if (sum == nullptr) throw std::bad_alloc();
   XXH3_64bits_reset(sum.get());
   AtomicFile file(path, folder);
   const auto write = [&](std::span<const uint8_t> bytes) {

@@ -1,5 +1,7 @@
 // Kills and failures at every call on files, and swapped artifacts: the next run ends with the same bytes.
 // A few of each in the tests; all of them with TUNEMIX_CAMPAIGN=all. Counts are printed.
+#include "tests/campaigns/campaign.h"
+
 #include <gmock/gmock.h>
 
 #include <cerrno>
@@ -13,11 +15,6 @@ namespace tunemix::test {
 namespace {
 
 using testing::HasSubstr;
-
-bool whole_campaign() {
-  const char* set = std::getenv("TUNEMIX_CAMPAIGN");
-  return set != nullptr && std::string(set) == "all";
-}
 
 const std::vector<std::string> kKinds = {"data",         "training",    "model", "scores",    "members",
                                          "member-valid", "member-test", "mix",   "evaluation"};
@@ -107,12 +104,8 @@ TEST_F(Campaign, KilledAtEveryCallThatChangesFiles) {
 // Not at a call but at any moment, with threads at work, up to three times before a run may end.
 // TUNEMIX_KILLS and TUNEMIX_SEED: how many, and which.
 TEST_F(Campaign, KilledAtAnyMoment) {
-  const auto number = [](const char* name, uint64_t otherwise) {
-    const char* text = std::getenv(name);
-    return text == nullptr ? otherwise : std::stoull(text);
-  };
-  const uint64_t wanted = number("TUNEMIX_KILLS", whole_campaign() ? 200 : 8);
-  Random random(number("TUNEMIX_SEED", 1));
+  const uint64_t wanted = number_from("TUNEMIX_KILLS", whole_campaign() ? 200 : 8);
+  Random random(number_from("TUNEMIX_SEED", 1));
   const auto begin = std::chrono::steady_clock::now();
   expect_whole("no kill");
   const auto length = std::chrono::steady_clock::now() - begin;
@@ -339,6 +332,17 @@ TEST_F(Campaign, AFailedReadForgetsNothing) {
         }
     }
   EXPECT_GT(failures, 2U);
+}
+
+// What cannot be read may name what others need.
+TEST_F(Campaign, ACleanerDoesNotTakeAFolderThatCannotBeReadForAnEmptyOne) {
+  at_.good("run tiny.yaml");
+  fs::create_directory_symlink("configs", at_ / "runs/tiny/configs");  // to itself
+  const auto before = artifacts(at_ / "runs");
+  const Result result = at_.run("clean --keep-last 0");
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.err, HasSubstr("runs/tiny/configs: cannot read the folder"));
+  expect_same(artifacts(at_ / "runs"), before);
 }
 
 // Every artifact in the place of every other kind's, and of another of its own kind.
