@@ -116,8 +116,10 @@ LearnedModel LearnedModel::load(BinaryReader& in, const Registry& registry) {
   if (version != learner->version)
     in.fail(fmt::format("a model of {} of version {}; this program has version {}", type, version,
                         learner->version));
-  if (composed) return {learner, std::make_unique<ComposedModel>(in, learner->load)};
-  return {learner, learner->load(in)};
+  std::unique_ptr<Model> model =
+      composed ? std::make_unique<ComposedModel>(in, learner->load) : learner->load(in);
+  if (model->points().empty()) in.fail("it has no points");
+  return {learner, std::move(model)};
 }
 
 void LearnedModel::save(const std::filesystem::path& path) const {

@@ -75,6 +75,28 @@ TEST(Registry, RefusesTheSameTwiceAndSuggestsTheNearest) {
   }
 }
 
+struct NoPoints : Model {
+  size_t features() const override { return 1; }
+  size_t columns() const override { return 1; }
+  std::vector<Point> points() const override { return {}; }
+  std::vector<ScoreMatrix> score(const Dataset&, std::span<const size_t>, const Context&) const override {
+    return {};
+  }
+  std::unique_ptr<Model> keep(std::span<const size_t>) const override { return nullptr; }
+  void save(BinaryWriter&) const override {}
+};
+
+TEST(LearnedModel, RefusesAModelWithoutPoints) {
+  Registry registry;
+  LearnerEntry learner = entry("toy");
+  learner.load = [](BinaryReader&) { return std::make_unique<NoPoints>(); };
+  registry.add(std::move(learner));
+  BinaryWriter out;
+  LearnedModel{&registry.expect("toy"), std::make_unique<NoPoints>()}.save(out);
+  BinaryReader in(out.bytes(), "the model");
+  EXPECT_THROW(LearnedModel::load(in, registry), InputError);
+}
+
 TEST(TrainingData, IsSomeQueriesOfAllTheData) {
   const Context context;
   const Dataset data = make_synthetic({.queries = 6, .features = 4, .labels = 3, .mean_length = 7}, context);
