@@ -168,16 +168,18 @@ Reply Service::refuse(std::string_view name, int status, std::string_view senten
 
 Reply Service::health(bool with_bundles) const {
   if (!with_bundles) return {200, "application/json", "{\"status\":\"ok\"}\n"};
-  nlohmann::ordered_json json = {{"status", "ok"}, {"bundles", nlohmann::ordered_json::array()}};
+  // No tree of JSON, whose destructor would need memory.
+  Buffer out;
+  print(out, R"({{"status":"ok","bundles":[)");
   for (const auto& served : served_) {
     const std::shared_ptr<const Bundle> bundle = served->current();
-    json["bundles"].push_back({{"name", served->source.name},
-                               {"experiment", bundle->info().name},
-                               {"row", bundle->info().row},
-                               {"features", bundle->info().features},
-                               {"members", bundle->members().size()}});
+    const BundleInfo& info = bundle->info();
+    print(out, R"({}{{"name":{},"experiment":{},"row":{},"features":{},"members":{}}})",
+          served == served_.front() ? "" : ",", json_text(served->source.name), json_text(info.name),
+          json_text(info.row), info.features, bundle->members().size());
   }
-  return {200, "application/json", json.dump() + "\n"};
+  print(out, "]}}\n");
+  return {200, "application/json", fmt::to_string(out)};
 }
 
 Reply Service::metrics() const {

@@ -1,6 +1,7 @@
 // Loaded before a program (LD_PRELOAD): counts its allocations and lets one of them fail, or many.
 //   FAULT_AT     number of the allocation, from 1; 0: only count
 //   FAULT_SIZE   with it, all from there on fail that are of so many bytes or more
+//   FAULT_EVERY  with it, every so many-th fails from there on
 //   FAULT_ONLY   c: those of C alone; operator new works and is not counted
 //   FAULT_STOP   with it, a trap for debuggers at the first that fails
 //   FAULT_COUNT  file to write two counts to at the end: all, and those before the program's own code, by the
@@ -31,6 +32,7 @@ namespace {
 std::atomic<long> g_allocations{0};
 std::atomic<long> g_at{-1};  // not read yet
 std::atomic<long> g_size{0};
+std::atomic<long> g_every{0};
 bool g_only_c = false;
 long g_before = 0;  // the program's own code
 
@@ -42,6 +44,7 @@ long setting(const char* name, long otherwise) {
 // Nothing waits forever for memory that it does not get.
 void start() {
   g_size = setting("FAULT_SIZE", 0);
+  g_every = setting("FAULT_EVERY", 0);
   const char* only = std::getenv("FAULT_ONLY");
   g_only_c = only != nullptr && std::strcmp(only, "c") == 0;
   g_at = setting("FAULT_AT", 0);
@@ -51,8 +54,11 @@ void start() {
 bool fails(size_t size) {
   if (g_at < 0) start();
   const long number = ++g_allocations;
-  const bool failed = g_at > 0 && (g_size > 0 ? number >= g_at && size >= static_cast<size_t>(g_size.load())
-                                              : number == g_at);
+  const bool from_there = number >= g_at;
+  const bool drawn = g_every > 0  ? from_there && number % g_every == 0
+                     : g_size > 0 ? from_there && size >= static_cast<size_t>(g_size.load())
+                                  : number == g_at;
+  const bool failed = g_at > 0 && drawn;
   if (!failed) return false;
   if (std::getenv("FAULT_STOP") != nullptr) ::raise(SIGTRAP);
   errno = ENOMEM;

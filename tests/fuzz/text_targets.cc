@@ -37,6 +37,9 @@ constexpr std::string_view kJsonRequests[] = {
     R"({"qid": "q1", "documents": [{"id": "d1", "features": [0.5, 0, 1]}, {"features": {"1": 2, "bm25": 3}}]})",
     R"({"queries": [{"qid": 7, "documents": [{"id": 4, "features": [1, 2, 3e-2]}]}, {"documents": [{"features": {}}]}]})"};
 
+constexpr std::string_view kJsonRequestsWithScores[] = {
+    R"({"documents": [{"features": {"1": 2}, "scores": {"bm25": 3.5, "classes": [0.1, 0.9]}}]})"};
+
 constexpr std::string_view kLetorRequests[] = {"0 qid:1 1:0.5 3:2 #docid = a\n-1 qid:1 2:1e-3\n0 qid:2\n"};
 
 const std::vector<std::string_view> kYamlWords = {
@@ -138,11 +141,17 @@ void add_requests(std::vector<Target>& targets) {
     given.set(1, "bm25");
     return given;
   }();
+  static const serve::BundleInput features{3, names};
+  static const serve::BundleInput with_scores{3, names, {{"bm25", 1}, {"classes", 2}}};
   targets.push_back({"json-request", seeds_of(kJsonRequests),
-                     [](const Bytes& bytes) { serve::parse_json_request(text_of(bytes), 3, names, limits); },
+                     [](const Bytes& bytes) { serve::parse_json_request(text_of(bytes), features, limits); },
                      kJsonWords});
+  targets.push_back(
+      {"json-request-with-scores", seeds_of(kJsonRequestsWithScores),
+       [](const Bytes& bytes) { serve::parse_json_request(text_of(bytes), with_scores, limits); },
+       kJsonWords});
   targets.push_back({"letor-request", seeds_of(kLetorRequests),
-                     [](const Bytes& bytes) { serve::parse_letor_request(text_of(bytes), 3, limits); },
+                     [](const Bytes& bytes) { serve::parse_letor_request(text_of(bytes), features, limits); },
                      kLetorWords});
 }
 

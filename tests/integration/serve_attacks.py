@@ -234,5 +234,22 @@ def crowd():
     check(gave_way >= 100, "only", gave_way, "gave way")
 
 
-{"framing": framing, "memory": memory, "slow": slow, "crowd": crowd}[attack]()
+def starve():
+    """Its allocations fail now and then: an answer is right or there is none; the service lives."""
+    one = ('{"documents": [{"features": {"1": 2}}, {"features": {"1": 3}}]}').encode()
+    right = 0
+    for i in range(300):
+        if i % 100 == 50:
+            os.utime("runs/tiny/bundle-fold1.tmx")
+        body, kind = (good_body, "text/plain") if i % 3 == 0 else (one, "application/json")
+        reply = ask(post(body, kind=kind) if i % 7 else b"GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        check(reply == b"" or reply.startswith((b"HTTP/1.1 200", b"HTTP/1.1 500")), reply[:300])
+        if i % 3 == 0 and i % 7 and reply.startswith(b"HTTP/1.1 200"):
+            got = [d["score"] for q in json.loads(reply.partition(b"\r\n\r\n")[2])["queries"] for d in q["documents"]]
+            check(got == wanted, "other scores")
+        right += reply.startswith(b"HTTP/1.1 200")
+    print("%d of 300 answered;" % right, end=" ")
+
+
+{"framing": framing, "starve": starve, "memory": memory, "slow": slow, "crowd": crowd}[attack]()
 print("all well")
