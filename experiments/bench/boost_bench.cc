@@ -5,7 +5,7 @@
 #include <string>
 
 #include "experiments/bench/peak_memory.h"
-#include "trees/search.h"
+#include "learners/adaboost_mh/class_weights.h"
 #include "tunemix/learners/adaboost_mh.h"
 
 namespace tunemix {
@@ -111,10 +111,11 @@ void histogram(benchmark::State& state) {
   const BinnedDataset bins(data, cuts, BinLayout::kPanels, context);
   const trees::WeightTable weights(data.labels(), {}, 5, InitialWeights::kExponential, context);
   const auto kind = state.range(0) == 0 ? trees::RowKind::kSigned : trees::RowKind::kSplit;
-  trees::Searcher searcher(bins, cuts, weights, kind, nullptr, 0, nullptr, context);
-  const trees::Criterion criterion = {
-      state.range(0) == 0 ? trees::CriterionKind::kEdge : trees::CriterionKind::kEnergy, false, 0};
-  for (auto _ : state) searcher.search_all({nullptr, data.documents()}, nullptr, criterion, nullptr, nullptr);
+  trees::ClassWeights sums(weights, kind, trees::Pay::kGain);
+  sums.set_criterion(state.range(0) == 0 ? trees::CriterionKind::kEdge : trees::CriterionKind::kEnergy,
+                     false);
+  trees::NodeSearch search(sums, bins, cuts, nullptr, 0, context);
+  for (auto _ : state) search.search(sums.root(), sums.criterion(), nullptr);
   state.counters["ns/(doc,feature)"] =
       benchmark::Counter(static_cast<double>(data.documents() * data.features()) * 1e-9,
                          benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);

@@ -5,7 +5,6 @@
 #include <bit>
 #include <cstring>
 
-#include "trees/weights.h"
 #include "tunemix/core/aligned.h"
 
 namespace tunemix::trees {

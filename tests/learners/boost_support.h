@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "trees/histogram.h"
+#include "learners/adaboost_mh/histogram.h"
 #include "tunemix/learners/adaboost_mh.h"
 
 namespace tunemix::test {

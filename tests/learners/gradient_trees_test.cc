@@ -280,7 +280,7 @@ struct PlainTree {
 };
 
 PlainTree plain_tree(const BinnedDataset& bins, const BinCuts& cuts, const std::vector<uint64_t>& words,
-                     const WordScale& scale, const GrowthOptions& options) {
+                     const WordScale& scale, const GradientGrowth& options) {
   struct Best {
     double gain = 0;
     Cut cut;
@@ -364,13 +364,13 @@ TEST(TreeGrower, EqualsThePlainTreeCutForCut) {
                               static_cast<float>(random.uniform()));
         const WordScale scale = {1e5F, 1e5F};
         gradient_kernels().pack_words(words.data(), 0, words.size(), scale.gradient, scale.hessian);
-        GrowthOptions options;
+        GradientGrowth options;
         options.leaves = 12;
         options.depth = depth;
         options.l2 = l2;
         options.min_documents = 7;
-        TreeGrower grower(bins, cuts, options, nullptr, 0, context);
-        const GrownTree fast = grower.grow(words.data(), scale, {}, true, {}, random);
+        TreeGrower grower(bins, cuts, options, nullptr, 0, 0, context);
+        const GrownTree fast = grower.grow(words.data(), scale, {nullptr, words.size()}, {}, random);
         const PlainTree plain = plain_tree(bins, cuts, words, scale, options);
         ASSERT_EQ(fast.round.cuts.size(), plain.cuts.size());
         EXPECT_GE(plain.cuts.size(), 5U);

@@ -14,34 +14,33 @@ namespace {
 // the constant 1.
 class ProductLearner final : public RoundLearner {
  public:
-  ProductLearner(int terms, int passes, Pay pay, Searcher& searcher)
+  ProductLearner(int terms, int passes, ClassWeights& weights, ClassSearch& search)
       : terms_(static_cast<size_t>(terms)),
         passes_(static_cast<size_t>(passes)),
-        pay_(pay),
-        searcher_(searcher) {}
+        weights_(weights),
+        search_(search) {}
 
-  BoostRound fit(bool full, std::span<uint8_t> leaf) override {
+  BoostRound fit(bool full, std::span<uint8_t> leaf, Random& random) override {
     BoostRound round;
     round.product = true;
     std::fill(leaf.begin(), leaf.end(), uint8_t{0});
     std::vector<std::optional<Cut>> terms(terms_);
-    const Criterion criterion = {CriterionKind::kStump, false, 0};
+    weights_.set_criterion(CriterionKind::kStump, false);
+    weights_.set_flip(leaf.data());
     bool first = true;
     size_t tried_since_growth = 0;
     for (size_t attempt = 0; attempt < terms_ * passes_; ++attempt) {
       std::optional<Cut>& term = terms[attempt % terms_];
       const auto toggle = [&] {
-        if (term) xor_failing(searcher_.bins(), *term, leaf, searcher_.context());
+        if (term) xor_failing(search_.bins(), *term, leaf, search_.context());
       };
       toggle();  // `leaf` is now the product of the other terms
-      const Documents documents = searcher_.root();
-      const FoundCut found =
-          full || !searcher_.has_bandit()
-              ? searcher_.search_all(documents, leaf.data(), criterion, nullptr, nullptr).first
-              : searcher_.search_drawn(documents, leaf.data(), criterion, pay_);
+      const NodeCut<Sums> found = full || !search_.has_bandit()
+                                      ? search_.search(weights_.root(), weights_.criterion(), nullptr)
+                                      : search_.search_drawn(weights_.root(), weights_.criterion(), random);
       if (first) set_votes(found.total, nullptr, round);  // the constant learner
       first = false;
-      const double edge = found.found ? searcher_.edge(found, criterion) : 0;
+      const double edge = found.found ? ClassWeights::edge(found) : 0;
       if (edge > round.edge) {
         term = found.cut;
         set_votes(found.total, &found.below, round);
@@ -62,20 +61,20 @@ class ProductLearner final : public RoundLearner {
   void set_votes(const Sums& total, const Sums* below, BoostRound& round) const {
     uint32_t votes = 0;
     double edge = 0;
-    for (size_t l = 0; l < searcher_.weights().labels(); ++l) {
-      double sum = searcher_.kernels().signed_sum(total, l);
-      if (below != nullptr) sum -= 2.0 * searcher_.kernels().signed_sum(*below, l);
+    for (size_t l = 0; l < weights_.labels(); ++l) {
+      double sum = weights_.signed_sum(total, l);
+      if (below != nullptr) sum -= 2.0 * weights_.signed_sum(*below, l);
       if (sum > 0) votes |= 1U << l;
       edge += std::abs(sum);
     }
     round.edge = std::min(1.0, edge / kOne);
-    round.votes = {votes, ~votes & label_mask(searcher_.weights().labels())};
+    round.votes = {votes, ~votes & label_mask(weights_.labels())};
   }
 
   size_t terms_;
   size_t passes_;
-  Pay pay_;
-  Searcher& searcher_;
+  ClassWeights& weights_;
+  ClassSearch& search_;
 };
 
 }  // namespace
@@ -100,8 +99,9 @@ void xor_failing(const BinnedDataset& bins, const Cut& cut, std::span<uint8_t> l
 
 uint32_t label_mask(size_t labels) { return labels >= 32 ? ~0U : (1U << labels) - 1; }
 
-std::unique_ptr<RoundLearner> make_product_learner(int terms, int passes, Pay pay, Searcher& searcher) {
-  return std::make_unique<ProductLearner>(terms, passes, pay, searcher);
+std::unique_ptr<RoundLearner> make_product_learner(int terms, int passes, ClassWeights& weights,
+                                                   ClassSearch& search) {
+  return std::make_unique<ProductLearner>(terms, passes, weights, search);
 }
 
 }  // namespace tunemix::trees

@@ -5,23 +5,28 @@
 #include <span>
 #include <vector>
 
-#include "trees/search.h"
+#include "learners/adaboost_mh/class_weights.h"
 #include "tunemix/learners/adaboost_mh.h"
 
 namespace tunemix::trees {
 
+using ClassSearch = NodeSearch<ClassWeights>;
+
 class RoundLearner {
  public:
   virtual ~RoundLearner() = default;
-  // Sets cuts, leaves, votes and edge of a round; `leaf` of every document. `full` searches all features even
-  // where there is a bandit.
-  virtual BoostRound fit(bool full, std::span<uint8_t> leaf) = 0;
+  // Sets cuts, leaves, votes and edge of a round; `leaf` of every document that is trained on. `full`
+  // searches all features even where there is a bandit.
+  virtual BoostRound fit(bool full, std::span<uint8_t> leaf, Random& random) = 0;
 };
 
 RowKind rows_needed(const AdaBoostOptions& options);
-std::unique_ptr<RoundLearner> make_tree_learner(const AdaBoostOptions& options, Searcher& searcher);
-// A stump is a product of one term. `pay` is what a bandit gets.
-std::unique_ptr<RoundLearner> make_product_learner(int terms, int passes, Pay pay, Searcher& searcher);
+// Histograms may take `bytes`.
+std::unique_ptr<RoundLearner> make_tree_learner(const AdaBoostOptions& options, ClassWeights& weights,
+                                                ClassSearch& search, size_t bytes);
+// A stump is a product of one term.
+std::unique_ptr<RoundLearner> make_product_learner(int terms, int passes, ClassWeights& weights,
+                                                   ClassSearch& search);
 
 // 0 or 1 where a document passes or fails the cut is xor-ed to `leaf`.
 void xor_failing(const BinnedDataset& bins, const Cut& cut, std::span<uint8_t> leaf, const Context& context);

@@ -82,27 +82,36 @@ struct AdaBoostTrainer::Impl {
         options.weights, ctx, data.weights());
     if (options.bandit != BanditKind::kNone)
       bandit = make_bandit(trees::bandit_options(options), data.features());
-    searcher =
-        std::make_unique<trees::Searcher>(*bins, cuts(), *weights, trees::rows_needed(options), bandit.get(),
-                                          static_cast<size_t>(options.arms_per_pull), &random, ctx);
-    const int terms = options.base == BaseLearner::kStump ? 1 : options.terms;
+    const bool tree = options.base == BaseLearner::kTree;
     // The papers' bandits are paid as in T&M's figure 6; what a term adds tells the others more.
-    const trees::Pay pay = learns_from_differences(options.bandit) ? trees::Pay::kGain : trees::Pay::kEdge;
-    learner = options.base == BaseLearner::kTree
-                  ? trees::make_tree_learner(options, *searcher)
-                  : trees::make_product_learner(terms, options.passes, pay, *searcher);
+    const bool pays_gain = tree || learns_from_differences(options.bandit);
+    sums = std::make_unique<trees::ClassWeights>(*weights, trees::rows_needed(options),
+                                                 pays_gain ? trees::Pay::kGain : trees::Pay::kEdge);
+    search = std::make_unique<trees::ClassSearch>(*sums, *bins, cuts(), bandit.get(),
+                                                  static_cast<size_t>(options.arms_per_pull), ctx);
+    const int terms = options.base == BaseLearner::kStump ? 1 : options.terms;
+    learner = tree ? trees::make_tree_learner(options, *sums, *search, histogram_bytes())
+                   : trees::make_product_learner(terms, options.passes, *sums, *search);
     leaf.resize(data.documents());
   }
 
   const BinCuts& cuts() const { return *shared_cuts; }
 
+  // Bins, weights and histograms together may take 1.2 bytes a (document, feature) and 52 a document.
+  size_t histogram_bytes() const {
+    const size_t n = bins->documents();
+    const size_t limit = n * bins->features() * 6 / 5 + n * 52;
+    const size_t taken = bins->bytes() + weights->values().size_bytes();
+    return limit - std::min(limit, taken);
+  }
+
   bool add_round() {
     replay();
     if (bandit) bandit->settle();
     const double floor = std::max(options.edge_floor, kLeastEdge);
-    BoostRound round = learner->fit(false, leaf);
+    BoostRound round = learner->fit(false, leaf, random);
     // The drawn features may all be useless; only the best of all tells that nothing is left.
-    if (bandit && round.edge <= floor) round = learner->fit(true, leaf);
+    if (bandit && round.edge <= floor) round = learner->fit(true, leaf, random);
     if (round.edge <= floor) {
       finished = true;
       return false;
@@ -164,7 +173,8 @@ struct AdaBoostTrainer::Impl {
   std::unique_ptr<trees::WeightTable> weights;
   std::unique_ptr<Bandit> bandit;
   Random random;
-  std::unique_ptr<trees::Searcher> searcher;
+  std::unique_ptr<trees::ClassWeights> sums;
+  std::unique_ptr<trees::ClassSearch> search;
   std::unique_ptr<trees::RoundLearner> learner;
   std::vector<uint8_t> leaf;
   std::vector<BoostRound> rounds;
@@ -221,7 +231,7 @@ void AdaBoostTrainer::resume(const TrainingData& train, BinaryReader& state, con
   impl_->random = Random::from_state(random);
   if (impl_->bandit) {
     impl_->bandit->load(state);
-    impl_->searcher->reward_scale().load(state);
+    impl_->search->reward_scale().load(state);
   }
   impl_->replayed = impl_->rounds.empty();
 }
@@ -231,7 +241,7 @@ void AdaBoostTrainer::save_state(BinaryWriter& out) const {
   out.put(impl_->random.state());
   if (impl_->bandit) {
     impl_->bandit->save(out);
-    impl_->searcher->reward_scale().save(out);
+    impl_->search->reward_scale().save(out);
   }
 }
 

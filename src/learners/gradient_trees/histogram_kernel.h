@@ -36,8 +36,6 @@ struct GradientKernels {
                      size_t count, uint64_t* open);
   // Cumulates `bins` words of an open histogram into `kept`, filled up to `padded` words; zeros stay behind.
   void (*take_cumulative)(uint64_t* open, size_t bins, size_t padded, uint64_t* kept);
-  // rest -= part.
-  void (*subtract_words)(uint64_t* rest, const uint64_t* part, size_t count);
   // The bin after which GL^2 / (HL + l2) + GR^2 / (HR + l2) is highest, the lowest of equal ones; -1 where no
   // cut keeps the rule.
   int (*best_cut)(const uint64_t* kept, size_t padded, uint64_t total, const CutRule& rule);

@@ -62,10 +62,6 @@ void take_cumulative(uint64_t* open, size_t bins, size_t padded, uint64_t* kept)
   std::memset(open, 0, bins * sizeof *open);
 }
 
-void subtract_words(uint64_t* rest, const uint64_t* part, size_t count) {
-  for (size_t k = 0; k < count; ++k) rest[k] -= part[k];
-}
-
 int best_cut(const uint64_t* kept, size_t padded, uint64_t total, const CutRule& rule) {
   const Ints total_gradient = Ints{} + packed_gradient(total);
   const Ints total_hessian = Ints{} + packed_hessian(total);
@@ -118,7 +114,7 @@ void pack_words(uint64_t* words, size_t first, size_t count, float gradient_scal
 
 }  // namespace
 
-const GradientKernels gradient_kernels_table = {gather_words,   add_tile, add_column, take_cumulative,
-                                                subtract_words, best_cut, pack_words};
+const GradientKernels gradient_kernels_table = {gather_words,    add_tile, add_column,
+                                                take_cumulative, best_cut, pack_words};
 
 }  // namespace tunemix::trees::TUNEMIX_SET

@@ -19,8 +19,8 @@ namespace {
 constexpr double kUnits = 1 << 30;  // all gradients, and all hessians, of a tree together
 constexpr size_t kBlock = 4096;     // documents that are summed at a time
 
-GrowthOptions growth_options(TreeObjective objective, const TreeOptions& options) {
-  GrowthOptions growth;
+GradientGrowth growth_options(TreeObjective objective, const TreeOptions& options) {
+  GradientGrowth growth;
   growth.leaves = options.leaves;
   growth.depth = options.depth;
   growth.min_documents = options.min_documents;
@@ -28,7 +28,6 @@ GrowthOptions growth_options(TreeObjective objective, const TreeOptions& options
   growth.l2 = options.l2;
   growth.node_features = is_forest(objective) ? options.feature_fraction : 1;
   growth.random_cuts = objective == TreeObjective::kExtraTrees;
-  growth.arms_per_pull = static_cast<size_t>(options.arms_per_pull);
   return growth;
 }
 
@@ -78,8 +77,9 @@ class TreeTrainer final : public Trainer {
       bandit_ = make_bandit({options_.bandit, options_.exploration, options_.bandit_rate,
                              options_.bandit_power, options_.bandit_confidence, options_.bandit_horizon},
                             data_.all().features());
-    grower_ = std::make_unique<TreeGrower>(*bins_, *cuts_, growth_options(kind, options_), bandit_.get(),
-                                           histogram_bytes(), context);
+    grower_ =
+        std::make_unique<TreeGrower>(*bins_, *cuts_, growth_options(kind, options_), bandit_.get(),
+                                     static_cast<size_t>(options_.arms_per_pull), histogram_bytes(), context);
     if (state != nullptr) load_state(*state);
   }
 
@@ -281,8 +281,10 @@ class TreeTrainer final : public Trainer {
       const std::span<const uint32_t> documents = sampler_.draws()   ? sampler_.documents()
                                                   : counted_.empty() ? data_.documents()
                                                                      : std::span<const uint32_t>(counted_);
-      GrownTree tree = grower_->grow(words_.data(), scale, documents, documents.size() == words_.size(),
-                                     draw_features(), random_);
+      const bool all = documents.size() == words_.size();
+      GrownTree tree =
+          grower_->grow(words_.data(), scale, {all ? nullptr : documents.data(), documents.size()},
+                        draw_features(), random_);
       cut = cut || !tree.round.cuts.empty();
       for (float& value : tree.round.values) value = static_cast<float>(rate * value);
       gains_.insert(gains_.end(), tree.gains.begin(), tree.gains.end());
@@ -318,10 +320,9 @@ class TreeTrainer final : public Trainer {
       return;
     }
     float* scores = scores_[column].data();
-    grower_->for_leaves([&](size_t leaf, NodeDocuments documents) {
+    grower_->for_leaves([&](size_t leaf, const Documents& documents) {
       const float value = tree.values[leaf];
-      for (size_t k = 0; k < documents.count; ++k)
-        scores[documents.index == nullptr ? k : documents.index[k]] += value;
+      for (size_t k = 0; k < documents.count; ++k) scores[documents[k]] += value;
     });
   }
 

@@ -12,6 +12,28 @@ constexpr size_t kScoredTogether =
     128;  // documents of a block: its columns of a hundred features stay in the L1 cache
 constexpr size_t kTablesTogether = 8;  // rounds, at most, whose votes are added at once
 
+// K rounded up to 4, 8, 16 or 32: rows of as many values fill vectors.
+constexpr size_t padded_labels(size_t labels) {
+  size_t stride = 4;
+  while (stride < labels) stride *= 2;
+  return stride;
+}
+
+// Calls body.operator()<P>() for a padded number of labels.
+template <typename Body>
+auto with_stride(size_t stride, Body body) {
+  switch (stride) {
+    case 4:
+      return body.template operator()<4>();
+    case 8:
+      return body.template operator()<8>();
+    case 16:
+      return body.template operator()<16>();
+    default:
+      return body.template operator()<32>();
+  }
+}
+
 // One cut of a round.
 struct ScoringStep {
   uint32_t column;  // where it begins

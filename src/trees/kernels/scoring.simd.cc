@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "trees/weights.h"
-
 namespace tunemix::trees::TUNEMIX_SET {
 namespace {
 

@@ -1,4 +1,4 @@
-// Moving bins into tiles, and adding and subtracting packed histograms, for each instruction set.
+// Moving bins into tiles, and adding and subtracting histograms, for each instruction set.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,9 @@ struct TileKernels {
   void (*gather)(const uint8_t* bins, size_t width, size_t tiles, const uint32_t* index, size_t begin,
                  size_t count, uint8_t* out, size_t stride);
   void (*add)(int32_t* to, const int32_t* values, size_t count);
+  void (*add_words)(uint64_t* to, const uint64_t* values, size_t count);
   void (*subtract)(int32_t* from, const int32_t* values, size_t count);
+  void (*subtract_words)(uint64_t* from, const uint64_t* values, size_t count);
 };
 TUNEMIX_KERNELS(TileKernels, tile_kernels)
 

@@ -43,16 +43,19 @@ void gather(const uint8_t* bins, size_t width, size_t tiles, const uint32_t* ind
   }
 }
 
-void add(int32_t* to, const int32_t* values, size_t count) {
+template <typename Cell>
+void add(Cell* to, const Cell* values, size_t count) {
   for (size_t k = 0; k < count; ++k) to[k] += values[k];
 }
 
-void subtract(int32_t* from, const int32_t* values, size_t count) {
+template <typename Cell>
+void subtract(Cell* from, const Cell* values, size_t count) {
   for (size_t k = 0; k < count; ++k) from[k] -= values[k];
 }
 
 }  // namespace
 
-const TileKernels tile_kernels_table = {gather, add, subtract};
+const TileKernels tile_kernels_table = {gather, add<int32_t>, add<uint64_t>, subtract<int32_t>,
+                                        subtract<uint64_t>};
 
 }  // namespace tunemix::trees::TUNEMIX_SET

@@ -28,7 +28,7 @@
 //   | bin 0: w0 .. w(kOwn-1) w0+ .. w(kOwn-1)+ | bin 1: ... | ...
 #pragma once
 
-#include "trees/kernels/row.h"
+#include "learners/adaboost_mh/kernels/row.h"
 
 namespace tunemix::trees::TUNEMIX_SET {
 

@@ -1,21 +1,15 @@
-#include "trees/weights.h"
+#include "learners/adaboost_mh/weights.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "trees/kernels/weights.h"
+#include "learners/adaboost_mh/kernels/weights.h"
 
 namespace tunemix::trees {
 namespace {
 
 constexpr size_t kBlock = 4096;
 }  // namespace
-
-size_t padded_labels(size_t labels) {
-  size_t stride = 4;
-  while (stride < labels) stride *= 2;
-  return stride;
-}
 
 std::vector<double> document_weights(std::span<const int32_t> labels, size_t num_labels, InitialWeights kind,
                                      std::span<const float> weights) {

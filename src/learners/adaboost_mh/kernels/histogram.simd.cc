@@ -1,12 +1,12 @@
-#include "trees/histogram.h"
+#include "learners/adaboost_mh/histogram.h"
 
 // A scalar build has kernels/scalar.cc alone.
 #if !defined(TUNEMIX_SCALAR)
 
-#include "trees/kernels/adding.h"
-#include "trees/kernels/cut_search.h"
-#include "trees/kernels/row_maker.h"
-#include "trees/kernels/taking.h"
+#include "learners/adaboost_mh/kernels/adding.h"
+#include "learners/adaboost_mh/kernels/cut_search.h"
+#include "learners/adaboost_mh/kernels/row_maker.h"
+#include "learners/adaboost_mh/kernels/taking.h"
 
 namespace tunemix::trees::TUNEMIX_SET {
 namespace {

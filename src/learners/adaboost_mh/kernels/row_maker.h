@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "trees/kernels/layout.h"
+#include "learners/adaboost_mh/kernels/layout.h"
 
 namespace tunemix::trees::TUNEMIX_SET {
 

@@ -1,6 +1,6 @@
-#include "trees/kernels/weights.h"
+#include "learners/adaboost_mh/kernels/weights.h"
 
-#include "trees/weights.h"
+#include "learners/adaboost_mh/weights.h"
 
 namespace tunemix::trees::TUNEMIX_SET {
 namespace {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "trees/kernels/scoring.h"
 #include "tunemix/core/aligned.h"
 #include "tunemix/core/context.h"
 #include "tunemix/trees/round.h"
@@ -13,24 +14,6 @@
 namespace tunemix::trees {
 
 constexpr size_t kMostLabels = 32;
-
-// K rounded up to 4, 8, 16 or 32: rows of as many values fill vectors.
-size_t padded_labels(size_t labels);
-
-// Calls body.operator()<P>() for a padded number of labels.
-template <typename Body>
-auto with_stride(size_t stride, Body body) {
-  switch (stride) {
-    case 4:
-      return body.template operator()<4>();
-    case 8:
-      return body.template operator()<8>();
-    case 16:
-      return body.template operator()<16>();
-    default:
-      return body.template operator()<32>();
-  }
-}
 
 // Calls body.operator()<K>() for a number of labels.
 template <typename Body>

@@ -7,7 +7,8 @@
 #include <span>
 
 #include "core/simd.h"
-#include "trees/weights.h"
+#include "learners/adaboost_mh/weights.h"
+#include "trees/statistics.h"
 #include "tunemix/data/binning.h"
 
 namespace tunemix::trees {
@@ -30,12 +31,6 @@ enum class RowKind { kSigned, kSplit };
 constexpr size_t kMostLanes = 64;
 using Sums = std::array<int32_t, kMostLanes>;
 
-// Documents index[0..count), or 0..count-1 without an index.
-struct Documents {
-  const uint32_t* index = nullptr;
-  size_t count = 0;
-};
-
 enum class CriterionKind {
   kStump,   // sum_l |S_l(above) - S_l(below)|: both sides share one vote vector, with opposite signs
   kEdge,    // sum_l |S_l| of both sides
@@ -47,12 +42,6 @@ struct Criterion {
   // With shared votes v the labels are pooled: S = sum_l v_l S_l, and W+ is the weight where v_l y = +1.
   bool pooled = false;
   uint32_t votes = 0;
-};
-
-struct BestCut {
-  bool found = false;
-  double value = 0;  // of the criterion; edges and energies are in units of kOne
-  uint8_t bin = 0;
 };
 
 // Rows and histograms of one width. Documents are added to open histograms; what was added is then taken out
@@ -84,6 +73,7 @@ class Kernels {
   // Over the first `bins` bins.
   virtual Sums total(const int32_t* packed, size_t bins) const = 0;
 
+  // Edges and energies are in units of kOne.
   BestCut best_cut(const int32_t* packed, size_t bins, const Sums& total, const Criterion& criterion) const {
     check(criterion);
     return search(packed, bins, total, criterion);

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "trees/histogram.h"
+#include "learners/adaboost_mh/histogram.h"
 #include "tunemix/core/error.h"
 
 namespace tunemix::trees {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/simd.h"
-#include "trees/histogram.h"
+#include "learners/adaboost_mh/histogram.h"
 
 namespace tunemix::trees::TUNEMIX_SET {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <bit>
 
-#include "trees/kernels/row_maker.h"
+#include "learners/adaboost_mh/kernels/row_maker.h"
 
 namespace tunemix::trees::TUNEMIX_SET {
 

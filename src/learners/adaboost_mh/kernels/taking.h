@@ -1,7 +1,7 @@
 // Moves what was added to an open histogram to a packed one; zeros stay behind.
 #pragma once
 
-#include "trees/kernels/layout.h"
+#include "learners/adaboost_mh/kernels/layout.h"
 
 namespace tunemix::trees::TUNEMIX_SET {
 

@@ -17,7 +17,7 @@
 #include <cmath>
 #include <limits>
 
-#include "trees/kernels/layout.h"
+#include "learners/adaboost_mh/kernels/layout.h"
 
 namespace tunemix::trees::TUNEMIX_SET {
 

@@ -1,4 +1,4 @@
-#include "trees/histogram.h"
+#include "learners/adaboost_mh/histogram.h"
 
 #include <gtest/gtest.h>
 
