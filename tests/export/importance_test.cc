@@ -108,7 +108,7 @@ TEST(Importance, NeedsLabels) {
 class Targets : public testing::Test {
  protected:
   std::vector<float> taught(const std::vector<float>& targets, int rounds) const {
-    const LearnerEntry& learner = registry().expect("mart");
+    const LearnerEntry& learner = registry().expect("query_rmse");
     EXPECT_TRUE(learner.takes_targets);
     BinCache bins(data_);
     const TrainingData training(bins);

@@ -8,8 +8,8 @@
 
 #include "learners/gradient_trees/grower.h"
 #include "learners/gradient_trees/lambda_kernel.h"
+#include "learners/gradient_trees/learners.h"
 #include "learners/gradient_trees/model.h"
-#include "learners/gradient_trees/objective.h"
 #include "learners/gradient_trees/rank_order.h"
 #include "tests/learners/train_by_name.h"
 #include "tunemix/core/aligned.h"
@@ -22,8 +22,8 @@ namespace {
 
 using namespace trees;
 
-const std::vector<std::string> kTypes = {"lambdamart", "mart",          "yetirank",
-                                         "logitboost", "random_forest", "extra_trees"};
+const std::vector<std::string> kTypes = {"lambdamart", "mart",       "query_rmse",    "yetirank",
+                                         "xendcg",     "logitboost", "random_forest", "extra_trees"};
 
 Dataset tree_data(uint64_t seed, size_t queries = 40, int labels = 5) {
   return make_synthetic({.queries = queries, .features = 13, .labels = labels, .seed = seed}, Context(1));
@@ -44,13 +44,14 @@ Settings small(const std::string& type) {
 }
 
 // Gradient and hessian of each training document as the objective gives them.
-std::vector<std::pair<double, double>> gradients_of(TreeObjective kind, const TreeOptions& options,
+std::vector<std::pair<double, double>> gradients_of(const TreeLearner& learner, const Settings& settings,
                                                     const Dataset& data, size_t column,
                                                     const std::vector<std::vector<float>>& scores) {
   const Context context(2);
   BinCache cache(data);
   const TrainingData training(cache);
-  const auto objective = make_objective(kind, options, training, {}, context);
+  const auto objective =
+      learner.objective({training, learner.entry.complete(settings), {}, nullptr}, context);
   std::vector<uint64_t> words(data.documents());
   for (size_t c = 0; c <= column; ++c) objective->gradients(3, c, scores, words.data());
   std::vector<std::pair<double, double>> result;
@@ -86,7 +87,12 @@ TEST(RankOrder, IsAStableSort) {
 // given scores.
 class PlainLambda {
  public:
-  PlainLambda(const Dataset& data, const TreeOptions& options, const std::vector<float>& scores)
+  struct Options {
+    double sigma = 1;
+    int truncation = 30;
+    bool normalize = true;
+  };
+  PlainLambda(const Dataset& data, const Options& options, const std::vector<float>& scores)
       : options_(options) {
     const std::vector<double> grades = exponential_grades(data.max_label() + 1);
     for (size_t q = 0; q < data.queries().size(); ++q) {
@@ -135,7 +141,7 @@ class PlainLambda {
   };
   static double discount(size_t rank) { return 1 / std::log2(static_cast<double>(rank) + 2); }
   double slope(double apart) const { return options_.sigma / (1 + std::exp(options_.sigma * apart)); }
-  TreeOptions options_;
+  Options options_;
   std::vector<Pair> pairs_;
 };
 
@@ -144,13 +150,17 @@ TEST(LambdaMart, GradientsAreDerivativesOfThePairLoss) {
   // Scores that lie further apart than what e^x can take have a way of their own.
   for (const float spread : {1.0F, 60.0F})
     for (const int choice : {0, 1, 2, 3}) {
-      TreeOptions options;
+      PlainLambda::Options options;
       options.normalize = choice % 2 != 0;
       options.truncation = choice / 2 != 0 ? 30 : 3;
       options.sigma = 1.5;
       std::vector<float> scores = random_scores(data.documents(), 7);
       for (float& score : scores) score *= spread;
-      const auto found = gradients_of(TreeObjective::kLambdaMart, options, data, 0, {scores});
+      const auto found = gradients_of(lambdamart(),
+                                      {{"sigma", "1.5"},
+                                       {"truncation", std::to_string(options.truncation)},
+                                       {"normalize", options.normalize ? "true" : "false"}},
+                                      data, 0, {scores});
       const PlainLambda plain(data, options, scores);
       std::vector<double> at(scores.begin(), scores.end());
       const double step = spread > 1 ? 1e-3 : 1e-4;  // the loss is larger, and so are its rounding errors
@@ -172,8 +182,8 @@ TEST(LambdaMart, GradientsAreDerivativesOfThePairLoss) {
 TEST(LambdaMart, LambdasOfAQuerySumToZero) {
   const Dataset data = tree_data(2, 60);
   const std::vector<float> scores = random_scores(data.documents(), 3);
-  for (const TreeObjective kind : {TreeObjective::kLambdaMart, TreeObjective::kYetiRank}) {
-    const auto found = gradients_of(kind, TreeOptions(), data, 0, {scores});
+  for (const TreeLearner& learner : {lambdamart(), yetirank()}) {
+    const auto found = gradients_of(learner, {}, data, 0, {scores});
     double largest = 0;
     for (size_t q = 0; q < data.queries().size(); ++q) {
       double sum = 0;
@@ -256,7 +266,7 @@ TEST(LogitBoost, GradientsAreDerivativesOfTheLikelihood) {
   std::vector<std::vector<float>> scores;
   for (uint64_t c = 0; c < 3; ++c) scores.push_back(random_scores(n, 20 + c));
   for (size_t column = 0; column < 3; ++column) {
-    const auto found = gradients_of(TreeObjective::kLogitBoost, TreeOptions(), data, column, scores);
+    const auto found = gradients_of(logitboost(), {}, data, column, scores);
     for (size_t i = 0; i < n; ++i) {
       const auto loss = [&](double change) {
         double sum = 0;
@@ -267,6 +277,94 @@ TEST(LogitBoost, GradientsAreDerivativesOfTheLikelihood) {
       const double step = 1e-4;
       EXPECT_NEAR(found[i].first, (loss(step) - loss(-step)) / (2 * step), 1e-6);
       EXPECT_NEAR(found[i].second, (loss(step) - 2 * loss(0) + loss(-step)) / (step * step), 1e-6);
+    }
+  }
+}
+
+TEST(QueryRmse, GradientsAreDerivativesOfTheLossWithinQueries) {
+  const Dataset data = tree_data(4, 8);
+  const std::vector<float> scores = random_scores(data.documents(), 5);
+  const auto found = gradients_of(query_rmse(), {}, data, 0, {scores});
+  const std::vector<double> grades = exponential_grades(data.max_label() + 1);
+  std::vector<double> at(scores.begin(), scores.end());
+  const auto loss = [&](size_t q) {
+    double mean = 0;
+    for (size_t i = data.queries().begin(q); i < data.queries().end(q); ++i)
+      mean += (at[i] - grades[data.labels()[i]]) / static_cast<double>(data.queries().length(q));
+    double sum = 0;
+    for (size_t i = data.queries().begin(q); i < data.queries().end(q); ++i)
+      sum += std::pow(at[i] - grades[data.labels()[i]] - mean, 2) / 2;
+    return sum;
+  };
+  for (size_t q = 0; q < data.queries().size(); ++q)
+    for (size_t i = data.queries().begin(q); i < data.queries().end(q); ++i) {
+      const double here = std::exchange(at[i], at[i] + 1e-4);
+      const double up = loss(q);
+      at[i] = here - 1e-4;
+      EXPECT_NEAR(found[i].first, (up - loss(q)) / 2e-4, 1e-4) << i;
+      EXPECT_EQ(found[i].second, 1);
+      at[i] = here;
+    }
+}
+
+// Cross entropy of a query's softmax and the distribution that the third round draws for it, its first and
+// second derivatives by differences, and the first terms of (D - O)^-1 g, D the second derivatives' diagonal
+// and -O the others.
+TEST(XeNdcg, GradientsAreDerivativesOfTheCrossEntropy) {
+  const Dataset data = tree_data(4, 8);
+  const std::vector<float> scores = random_scores(data.documents(), 6);
+  const auto found = gradients_of(xendcg(), {}, data, 0, {scores});
+  const std::vector<double> grades = exponential_grades(data.max_label() + 1);
+  for (size_t q = 0; q < data.queries().size(); ++q) {
+    const size_t first = data.queries().begin(q);
+    const size_t n = data.queries().length(q);
+    Random random(derive_seed(Context().seed(), "xendcg") ^
+                  (3 * 0x9e3779b97f4a7c15ULL + q) * 0xd1342543de82ef95ULL);
+    std::vector<double> phi;
+    for (size_t i = 0; i < n; ++i) phi.push_back(grades[data.labels()[first + i]] + 1 - random.uniform());
+    const double all = std::accumulate(phi.begin(), phi.end(), 0.0);
+    std::vector<double> at(scores.begin() + static_cast<std::ptrdiff_t>(first),
+                           scores.begin() + static_cast<std::ptrdiff_t>(first + n));
+    const auto loss = [&] {
+      double odds = 0;
+      for (const double score : at) odds += std::exp(score);
+      double sum = 0;
+      for (size_t i = 0; i < n; ++i) sum -= phi[i] / all * (at[i] - std::log(odds));
+      return sum;
+    };
+    const auto moved = [&](size_t i, double by, const auto& value) {
+      const double here = std::exchange(at[i], at[i] + by);
+      const double result = value();
+      at[i] = here;
+      return result;
+    };
+    constexpr double kStep = 1e-3;
+    const auto slope = [&](size_t i) {
+      return (moved(i, kStep, loss) - moved(i, -kStep, loss)) / (2 * kStep);
+    };
+    std::vector<double> diagonal(n);
+    std::vector<double> term(n);
+    for (size_t i = 0; i < n; ++i) {
+      const auto of_i = [&] { return slope(i); };
+      diagonal[i] = (moved(i, kStep, of_i) - moved(i, -kStep, of_i)) / (2 * kStep);
+      term[i] = slope(i);
+    }
+    std::vector<double> sum = term;
+    for (int k = 1; k < 3; ++k) {
+      std::vector<double> next(n, 0.0);
+      for (size_t i = 0; i < n; ++i)
+        for (size_t j = 0; j < n; ++j) {
+          if (i == j) continue;
+          const auto of_i = [&] { return slope(i); };
+          const double mixed = (moved(j, kStep, of_i) - moved(j, -kStep, of_i)) / (2 * kStep);
+          next[i] -= mixed * term[j] / diagonal[j];
+        }
+      term = next;
+      for (size_t i = 0; i < n; ++i) sum[i] += term[i];
+    }
+    for (size_t i = 0; i < n; ++i) {
+      EXPECT_NEAR(found[first + i].first, n > 1 ? sum[i] : 0, 1e-4) << q << ' ' << i;
+      EXPECT_NEAR(found[first + i].second, n > 1 ? diagonal[i] : 0, 1e-4) << q << ' ' << i;
     }
   }
 }

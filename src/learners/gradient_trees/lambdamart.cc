@@ -4,7 +4,7 @@
 
 #include "core/portable_math.h"
 #include "learners/gradient_trees/lambda_kernel.h"
-#include "learners/gradient_trees/objectives.h"
+#include "learners/gradient_trees/learners.h"
 #include "learners/gradient_trees/query_blocks.h"
 #include "learners/gradient_trees/rank_order.h"
 #include "tunemix/core/aligned.h"
@@ -12,14 +12,29 @@
 namespace tunemix::trees {
 namespace {
 
+struct LambdaMartOptions : TreeOptions {
+  double sigma = 1;
+  int truncation = 30;
+  bool normalize = true;
+
+  static void describe(OptionTable<LambdaMartOptions>& table) {
+    table.number("sigma", &LambdaMartOptions::sigma, 1e-6, 1e6, "steepness of the logistic loss of a pair")
+        .number("truncation", &LambdaMartOptions::truncation, 1, 1000000000,
+                "k of the NDCG@k that is optimised: pairs have a document in the first k")
+        .flag("normalize", &LambdaMartOptions::normalize,
+              "divide pairs by their distance in score, and scale the gradients of each query by their sum");
+  }
+};
+
 class LambdaMart final : public Objective {
  public:
-  LambdaMart(const TreeOptions& options, const TrainingData& data, const Context& context)
+  LambdaMart(const LambdaMartOptions& options, const TrainingRequest& request, const Context& context)
       : options_(options),
-        data_(data),
+        data_(request.data),
         context_(context),
-        blocks_(data),
+        blocks_(request.data),
         scratch_(static_cast<size_t>(context.threads())) {
+    const TrainingData& data = data_;
     const std::span<const int32_t> labels = data.all().labels();
     for (const double grade : data.grades()) grades_.push_back(static_cast<float>(grade));
     size_t longest = 0;
@@ -144,7 +159,7 @@ class LambdaMart final : public Objective {
   static constexpr float kWidest = 120;
 
   const LambdaKernels& kernels_ = lambda_kernels();
-  const TreeOptions& options_;
+  LambdaMartOptions options_;
   const TrainingData& data_;
   const Context& context_;
   QueryBlocks blocks_;
@@ -156,9 +171,15 @@ class LambdaMart final : public Objective {
 
 }  // namespace
 
-std::unique_ptr<Objective> make_lambdamart(const TreeOptions& options, const TrainingData& data,
-                                           const Context& context) {
-  return std::make_unique<LambdaMart>(options, data, context);
+TreeLearner lambdamart() {
+  LearnerEntry entry;
+  entry.type = "lambdamart";
+  entry.row = "LM";
+  entry.doc = "boosted trees on pairs of documents weighted by the change of NDCG@k";
+  entry.citation = "Burges, From RankNet to LambdaRank to LambdaMART, 2010";
+  entry.version = 6;
+  entry.weights = WeightUse::kQuery;
+  return tree_learner<LambdaMart, LambdaMartOptions>(std::move(entry));
 }
 
 }  // namespace tunemix::trees

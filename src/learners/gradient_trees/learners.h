@@ -1,15 +1,17 @@
-// The tree learners as the registry lists them.
+// The learners of trees, each made by the file of its objective.
 #pragma once
 
-#include "tunemix/learn/learner.h"
+#include "learners/gradient_trees/tree_learner.h"
 
-namespace tunemix {
+namespace tunemix::trees {
 
-LearnerEntry lambdamart_learner();
-LearnerEntry mart_learner();
-LearnerEntry yetirank_learner();
-LearnerEntry logitboost_learner();
-LearnerEntry random_forest_learner();
-LearnerEntry extra_trees_learner();
+TreeLearner lambdamart();
+TreeLearner mart();
+TreeLearner query_rmse();
+TreeLearner yetirank();
+TreeLearner xendcg();
+TreeLearner logitboost();
+TreeLearner random_forest();
+TreeLearner extra_trees();
 
-}  // namespace tunemix
+}  // namespace tunemix::trees

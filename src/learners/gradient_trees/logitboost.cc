@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "core/portable_math.h"
-#include "learners/gradient_trees/objectives.h"
+#include "learners/gradient_trees/learners.h"
 #include "tunemix/core/aligned.h"
 
 namespace tunemix::trees {
@@ -18,10 +18,14 @@ void softmax(std::span<const std::vector<float>> scores, size_t document, double
   for (size_t l = 0; l < scores.size(); ++l) out[l] /= sum;
 }
 
+struct LogitBoostOptions : TreeOptions {
+  LogitBoostOptions() { leaves = 8; }
+};
+
 class LogitBoost final : public Objective {
  public:
-  LogitBoost(const TrainingData& data, const Context& context)
-      : data_(data), context_(context), labels_(static_cast<size_t>(data.label_count())) {}
+  LogitBoost(const LogitBoostOptions& /*options*/, const TrainingRequest& request, const Context& context)
+      : data_(request.data), context_(context), labels_(static_cast<size_t>(data_.label_count())) {}
 
   size_t columns() const override { return labels_; }
   double step() const override { return static_cast<double>(labels_ - 1) / static_cast<double>(labels_); }
@@ -72,26 +76,15 @@ class LogitBoost final : public Objective {
 
 }  // namespace
 
-std::unique_ptr<Objective> make_logitboost(const TrainingData& data, const Context& context) {
-  return std::make_unique<LogitBoost>(data, context);
-}
-
-std::unique_ptr<Objective> make_objective(TreeObjective kind, const TreeOptions& options,
-                                          const TrainingData& data, std::span<const float> targets,
-                                          const Context& context) {
-  switch (kind) {
-    case TreeObjective::kLambdaMart:
-      return make_lambdamart(options, data, context);
-    case TreeObjective::kYetiRank:
-      return make_yetirank(options, data, context);
-    case TreeObjective::kLogitBoost:
-      return make_logitboost(data, context);
-    case TreeObjective::kMart:
-      return targets.empty() ? make_grade_regression(data, context)
-                             : make_target_regression(data, targets, context);
-    default:
-      return make_grade_regression(data, context);
-  }
+TreeLearner logitboost() {
+  LearnerEntry entry;
+  entry.type = "logitboost";
+  entry.row = "LB";
+  entry.doc = "boosted trees on the probabilities of the labels, one tree a label and round";
+  entry.citation =
+      "Friedman, Hastie, Tibshirani, Additive logistic regression, 2000; Li, Robust LogitBoost, 2010";
+  entry.version = 6;
+  return tree_learner<LogitBoost, LogitBoostOptions>(std::move(entry), {.one_column = false});
 }
 
 }  // namespace tunemix::trees

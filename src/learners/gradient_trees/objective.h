@@ -1,15 +1,17 @@
-// What the trees of each learner are fitted to: gradients and hessians of a loss at the scores so far.
+// What the trees of a learner are fitted to: gradients and hessians of a loss at the scores so far. An
+// objective is one file: its class, its options with their defaults, and a function of learners.h that tells
+// what the learner is called and how it is trained (tree_learner.h). The registry has a line for it. Training
+// makes it once, asks for the gradients of each round, and adds the trees that are grown by them to the
+// scores.
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
-#include "learners/gradient_trees/options.h"
 #include "learners/gradient_trees/words.h"
 #include "tunemix/core/context.h"
-#include "tunemix/learn/training_data.h"
+#include "tunemix/learn/learner.h"
 
 namespace tunemix::trees {
 
@@ -29,10 +31,5 @@ class Objective {
   // One score a document to rank by, from all columns.
   virtual std::vector<float> ranking(std::span<const std::vector<float>> scores) const { return scores[0]; }
 };
-
-// `targets`: of MART alone, as TrainingRequest has them.
-std::unique_ptr<Objective> make_objective(TreeObjective kind, const TreeOptions& options,
-                                          const TrainingData& data, std::span<const float> targets,
-                                          const Context& context);
 
 }  // namespace tunemix::trees

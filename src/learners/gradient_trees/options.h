@@ -1,20 +1,22 @@
 // The options of the gradient-boosted and averaged trees.
 #pragma once
 
-#include "learners/gradient_trees/grower.h"
 #include "tunemix/core/options.h"
-#include "tunemix/learn/learner.h"
 #include "tunemix/trees/bandit.h"
 
 namespace tunemix::trees {
 
-enum class TreeObjective { kMart, kLambdaMart, kYetiRank, kLogitBoost, kRandomForest, kExtraTrees };
 enum class RowSample { kQuery, kDocument };
 
-constexpr bool is_forest(TreeObjective objective) {
-  return objective == TreeObjective::kRandomForest || objective == TreeObjective::kExtraTrees;
-}
+// How the trees of a learner come about.
+struct TreeKind {
+  bool one_column = true;    // one score a document rather than K
+  bool average = false;      // a forest: trees are averaged, each fitted to the first scores
+  bool random_cuts = false;  // one random cut a feature instead of the best
+  bool draws = false;        // gradients are random: they differ at the same scores
+};
 
+// What all learners of trees have.
 struct TreeOptions {
   int leaves = 31;
   int depth = 0;  // 0: no limit
@@ -36,15 +38,8 @@ struct TreeOptions {
   double bandit_power = 4;
   double bandit_confidence = 2.0;
   double bandit_horizon = 100000;
-  double sigma = 1;
-  int truncation = 30;
-  bool normalize = true;
-  int permutations = 10;
-  double decay = 0.85;
 };
 
-// Describes the options of a learner in its entry.
-void describe_tree_options(LearnerEntry& entry, TreeObjective objective);
-TreeOptions parse_tree_settings(TreeObjective objective, const Settings& settings);
+OptionTable<TreeOptions> common_options(const TreeKind& kind);
 
 }  // namespace tunemix::trees

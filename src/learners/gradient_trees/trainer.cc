@@ -19,15 +19,15 @@ namespace {
 constexpr double kUnits = 1 << 30;  // all gradients, and all hessians, of a tree together
 constexpr size_t kBlock = 4096;     // documents that are summed at a time
 
-GradientGrowth growth_options(TreeObjective objective, const TreeOptions& options) {
+GradientGrowth growth_options(const TreeKind& kind, const TreeOptions& options) {
   GradientGrowth growth;
   growth.leaves = options.leaves;
   growth.depth = options.depth;
   growth.min_documents = options.min_documents;
   growth.min_hessian = options.min_hessian;
   growth.l2 = options.l2;
-  growth.node_features = is_forest(objective) ? options.feature_fraction : 1;
-  growth.random_cuts = objective == TreeObjective::kExtraTrees;
+  growth.node_features = kind.average ? options.feature_fraction : 1;
+  growth.random_cuts = kind.random_cuts;
   return growth;
 }
 
@@ -53,9 +53,9 @@ bool is_sampled(uint64_t round) {
 
 class TreeTrainer final : public Trainer {
  public:
-  TreeTrainer(TreeObjective kind, const TrainingRequest& request, BinaryReader* state, const Context& context)
-      : kind_(kind),
-        options_(parse_tree_settings(kind, request.settings)),
+  TreeTrainer(const TreeRun& run, const TrainingRequest& request, BinaryReader* state, const Context& context)
+      : kind_(run.kind),
+        options_(run.options),
         data_(request.data),
         lengths_(request.lengths),
         valid_(options_.patience > 0 ? request.valid : nullptr),
@@ -72,13 +72,13 @@ class TreeTrainer final : public Trainer {
     const Bins bins = data_.cache().bins(max_bins, drawn ? BinLayout::kColumns : BinLayout::kPanels, context);
     cuts_ = bins.cuts;
     bins_ = bins.data;
-    objective_ = make_objective(kind, options_, data_, request.targets, context);
+    objective_ = run.objective(request, context);
     if (drawn)
       bandit_ = make_bandit({options_.bandit, options_.exploration, options_.bandit_rate,
                              options_.bandit_power, options_.bandit_confidence, options_.bandit_horizon},
                             data_.all().features());
     grower_ =
-        std::make_unique<TreeGrower>(*bins_, *cuts_, growth_options(kind, options_), bandit_.get(),
+        std::make_unique<TreeGrower>(*bins_, *cuts_, growth_options(kind_, options_), bandit_.get(),
                                      static_cast<size_t>(options_.arms_per_pull), histogram_bytes(), context);
     if (state != nullptr) load_state(*state);
   }
@@ -98,7 +98,7 @@ class TreeTrainer final : public Trainer {
   std::unique_ptr<Model> model() const override {
     TreeModelParts parts;
     parts.columns = objective_->columns();
-    parts.average = is_forest(kind_);
+    parts.average = kind_.average;
     parts.start = objective_->start();
     for (const int64_t length : lengths_) parts.points.push_back({length, rounds_of(length)});
     parts.cuts = *cuts_;
@@ -180,7 +180,7 @@ class TreeTrainer final : public Trainer {
     if (!scores_.empty()) return;
     scores_.assign(objective_->columns(), std::vector<float>(data_.all().documents(), objective_->start()));
     words_.assign(data_.all().documents(), 0);
-    if (is_forest(kind_)) return;
+    if (kind_.average) return;
     add_trees(*cuts_, trees_, *bins_, scores_, context_);
     if (valid_ == nullptr) return;
     valid_bins_ = std::make_unique<BinnedDataset>(*valid_, *cuts_, BinLayout::kColumns, context_);
@@ -192,7 +192,7 @@ class TreeTrainer final : public Trainer {
   }
 
   std::vector<uint8_t> draw_features() {
-    if (is_forest(kind_) || options_.feature_fraction >= 1) return {};
+    if (kind_.average || options_.feature_fraction >= 1) return {};
     const size_t d = data_.all().features();
     const double wanted = std::round(options_.feature_fraction * static_cast<double>(d));
     auto needed = static_cast<uint64_t>(std::max(1.0, wanted));
@@ -259,8 +259,8 @@ class TreeTrainer final : public Trainer {
   }
 
   bool is_random() const {
-    return sampler_.draws() || options_.feature_fraction < 1 || bandit_ != nullptr ||
-           kind_ == TreeObjective::kYetiRank || is_forest(kind_);
+    return sampler_.draws() || options_.feature_fraction < 1 || bandit_ != nullptr || kind_.draws ||
+           kind_.average;
   }
 
   void add_round() {
@@ -268,7 +268,7 @@ class TreeTrainer final : public Trainer {
     if (bandit_) bandit_->settle();
     const size_t columns = objective_->columns();
     const uint64_t round = rounds();
-    const double rate = is_forest(kind_) ? 1 : options_.shrinkage * objective_->step();
+    const double rate = kind_.average ? 1 : options_.shrinkage * objective_->step();
     std::vector<BoostRound> added;
     bool cut = false;
     last_gain_ = 0;
@@ -289,7 +289,7 @@ class TreeTrainer final : public Trainer {
       for (float& value : tree.round.values) value = static_cast<float>(rate * value);
       gains_.insert(gains_.end(), tree.gains.begin(), tree.gains.end());
       last_gain_ = std::accumulate(tree.gains.begin(), tree.gains.end(), last_gain_);
-      if (!is_forest(kind_)) update_scores(tree.round, column);
+      if (!kind_.average) update_scores(tree.round, column);
       added.push_back(std::move(tree.round));
     }
     // Where nothing is random the next round would find as little.
@@ -299,7 +299,7 @@ class TreeTrainer final : public Trainer {
       scores_.clear();
       return;
     }
-    if (valid_ != nullptr && !is_forest(kind_)) {
+    if (valid_ != nullptr && !kind_.average) {
       add_trees(*cuts_, added, *valid_bins_, valid_scores_, context_);
       history_.push_back((*metric_)(objective_->ranking(valid_scores_), context_.pool()));
     }
@@ -326,7 +326,7 @@ class TreeTrainer final : public Trainer {
     });
   }
 
-  TreeObjective kind_;
+  TreeKind kind_;
   TreeOptions options_;
   const TrainingData& data_;
   std::vector<uint32_t> counted_;  // documents with a weight above 0, where others have none
@@ -357,9 +357,9 @@ class TreeTrainer final : public Trainer {
 
 }  // namespace
 
-std::unique_ptr<Trainer> make_tree_trainer(TreeObjective objective, const TrainingRequest& request,
+std::unique_ptr<Trainer> make_tree_trainer(const TreeRun& run, const TrainingRequest& request,
                                            BinaryReader* state, const Context& context) {
-  return std::make_unique<TreeTrainer>(objective, request, state, context);
+  return std::make_unique<TreeTrainer>(run, request, state, context);
 }
 
 }  // namespace tunemix::trees

@@ -3,13 +3,18 @@
 
 #include <memory>
 
-#include "learners/gradient_trees/options.h"
-#include "tunemix/learn/learner.h"
+#include "learners/gradient_trees/tree_learner.h"
 
 namespace tunemix::trees {
 
+struct TreeRun {
+  TreeKind kind;
+  TreeOptions options;
+  const MakeObjective& objective;
+};
+
 // `state` is null for a new run.
-std::unique_ptr<Trainer> make_tree_trainer(TreeObjective objective, const TrainingRequest& request,
+std::unique_ptr<Trainer> make_tree_trainer(const TreeRun& run, const TrainingRequest& request,
                                            BinaryReader* state, const Context& context);
 
 }  // namespace tunemix::trees

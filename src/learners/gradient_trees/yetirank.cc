@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/portable_math.h"
-#include "learners/gradient_trees/objectives.h"
+#include "learners/gradient_trees/learners.h"
 #include "learners/gradient_trees/query_blocks.h"
 #include "learners/gradient_trees/rank_order.h"
 #include "tunemix/core/random.h"
@@ -11,13 +11,27 @@
 namespace tunemix::trees {
 namespace {
 
+struct YetiRankOptions : TreeOptions {
+  double sigma = 1;
+  int permutations = 10;
+  double decay = 0.85;
+
+  static void describe(OptionTable<YetiRankOptions>& table) {
+    table.number("sigma", &YetiRankOptions::sigma, 1e-6, 1e6, "steepness of the logistic loss of a pair")
+        .number("permutations", &YetiRankOptions::permutations, 1, 1000,
+                "perturbed orders of each query a round")
+        .number("decay", &YetiRankOptions::decay, 1e-6, 1.0,
+                "weight of a place in the order beside the one before it");
+  }
+};
+
 class YetiRank final : public Objective {
  public:
-  YetiRank(const TreeOptions& options, const TrainingData& data, const Context& context)
+  YetiRank(const YetiRankOptions& options, const TrainingRequest& request, const Context& context)
       : options_(options),
-        data_(data),
+        data_(request.data),
         context_(context),
-        blocks_(data),
+        blocks_(request.data),
         seed_(derive_seed(context.seed(), "yetirank")),
         scratch_(static_cast<size_t>(context.threads())) {}
 
@@ -72,7 +86,7 @@ class YetiRank final : public Objective {
       words[first + i] = raw_word(static_cast<float>(own.gradient[i]), static_cast<float>(own.hessian[i]));
   }
 
-  const TreeOptions& options_;
+  YetiRankOptions options_;
   const TrainingData& data_;
   const Context& context_;
   QueryBlocks blocks_;
@@ -82,9 +96,18 @@ class YetiRank final : public Objective {
 
 }  // namespace
 
-std::unique_ptr<Objective> make_yetirank(const TreeOptions& options, const TrainingData& data,
-                                         const Context& context) {
-  return std::make_unique<YetiRank>(options, data, context);
+TreeLearner yetirank() {
+  LearnerEntry entry;
+  entry.type = "yetirank";
+  entry.row = "YR";
+  entry.doc = "boosted trees on neighbours in randomly perturbed orders";
+  entry.citation =
+      "Gulin, Kuralenok, Pavlov, Winning the transfer learning track of Yahoo!'s LTR challenge with "
+      "YetiRank, "
+      "2011";
+  entry.version = 6;
+  entry.weights = WeightUse::kQuery;
+  return tree_learner<YetiRank, YetiRankOptions>(std::move(entry), {.draws = true});
 }
 
 }  // namespace tunemix::trees
