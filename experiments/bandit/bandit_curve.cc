@@ -5,10 +5,10 @@
 #include <iostream>
 #include <map>
 
+#include "learners/adaboost_mh/trainer.h"
 #include "tunemix/core/text.h"
 #include "tunemix/data/letor_reader.h"
 #include "tunemix/data/synthetic.h"
-#include "tunemix/learners/adaboost_mh.h"
 #include "tunemix/metric/selection.h"
 
 namespace tunemix {
@@ -102,21 +102,23 @@ void run(const Problem& problem, const std::map<std::string, std::string>& setti
   for (const auto& [key, value] : settings) adaboost_option_table().set(options, key, value);
   const std::vector<double> grades = exponential_grades(problem.train.max_label() + 1);
   const SelectionMetric ndcg(problem.valid.queries(), problem.valid.labels(), grades, 10);
-  AdaBoostTrainer trainer(problem.train, options, context);
-  const size_t followed = trainer.follow(problem.valid);
+  BinCache cache(problem.train);
+  const TrainingData training(cache);
+  AdaBoostTrainer trainer(training, options, {iterations}, nullptr, context);
+  int rounds = 0;
   double seconds = 0;
   for (const int checkpoint : points(iterations)) {
     const double start = cpu_seconds();
-    trainer.step(checkpoint - trainer.rounds());
+    while (rounds < checkpoint && trainer.add_round()) ++rounds;
     seconds += cpu_seconds() - start;
-    const ScoreMatrix& scores = trainer.scores(followed);
-    const AdaBoostModel model = trainer.model();
+    const AdaBoostRounds made = trainer.rounds();
+    const size_t only[] = {0};
+    const ScoreMatrix scores = AdaBoostModel(made, {checkpoint}).score(problem.valid, only, context)[0];
     double largest = 0;  // probability of an arm, over the samples so far
-    for (const BanditSample& sample : model.bandit_samples())
-      largest = std::max<double>(largest, *std::ranges::max_element(sample.probabilities));
-    fmt::print("{},{},{},{:.4f},{:.5f},{:.5f},{:.4f}\n", label, seed, trainer.rounds(), seconds,
-               model.error_bound(trainer.rounds()),
-               ndcg(expected_grades(scores, model.alpha_sum(trainer.rounds()), grades)), largest);
+    for (const FeatureShares& sample : made.bandit_samples)
+      largest = std::max<double>(largest, *std::ranges::max_element(sample.shares));
+    fmt::print("{},{},{},{:.4f},{:.5f},{:.5f},{:.4f}\n", label, seed, rounds, seconds, made.error_bound(),
+               ndcg(expected_grades(scores, made.alpha_sum(rounds), grades)), largest);
   }
   std::cout.flush();
 }

@@ -5,8 +5,7 @@
 #include <string>
 
 #include "experiments/bench/peak_memory.h"
-#include "learners/adaboost_mh/class_weights.h"
-#include "tunemix/learners/adaboost_mh.h"
+#include "learners/adaboost_mh/trainer.h"
 
 namespace tunemix {
 namespace {
@@ -41,12 +40,14 @@ void round_of(benchmark::State& state) {
   const Context context(static_cast<int>(state.range(0)));
   const Dataset data = web_like(static_cast<size_t>(state.range(1)), static_cast<size_t>(state.range(2)));
   const auto leaves = static_cast<int>(state.range(3));
-  AdaBoostTrainer trainer(data,
+  BinCache cache(data);
+  const TrainingData training(cache);
+  AdaBoostTrainer trainer(training,
                           with(leaves == 0 ? BaseLearner::kProduct : BaseLearner::kTree, std::max(2, leaves),
                                state.range(4) != 0 ? BanditKind::kExp3G : BanditKind::kNone),
-                          context);
-  trainer.step(2);
-  for (auto _ : state) trainer.step(1);
+                          {1}, nullptr, context);
+  for (int t = 0; t < 2; ++t) trainer.add_round();
+  for (auto _ : state) trainer.add_round();
   state.counters["ns/(doc,feature)"] =
       benchmark::Counter(static_cast<double>(data.documents() * data.features()) * 1e-9,
                          benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
@@ -84,11 +85,13 @@ void training_memory(benchmark::State& state) {
   double used = 0;
   for (auto _ : state) {
     const PeakMemory memory;
-    AdaBoostTrainer trainer(data,
+    BinCache cache(data);
+    const TrainingData training(cache);
+    AdaBoostTrainer trainer(training,
                             with(BaseLearner::kTree, static_cast<int>(state.range(2)),
                                  state.range(3) != 0 ? BanditKind::kExp3G : BanditKind::kNone),
-                            context);
-    trainer.step(5);
+                            {5}, nullptr, context);
+    trainer.step(0);
     used = memory.bytes();
   }
   const auto n = static_cast<double>(data.documents());
@@ -127,9 +130,14 @@ void scoring(benchmark::State& state) {
   const Context context(1);
   const Dataset data = web_like(20000, 136);
   AdaBoostOptions options = with(BaseLearner::kTree, 64, BanditKind::kExp3G);
-  options.iterations = 1000;
-  const AdaBoostModel model = train_adaboost(data, options, Context(2));
-  for (auto _ : state) benchmark::DoNotOptimize(model.score(data, model.rounds(), context));
+  const Context training_context(2);
+  BinCache cache(data);
+  const TrainingData training(cache);
+  AdaBoostTrainer trainer(training, options, {1000}, nullptr, training_context);
+  trainer.step(0);
+  const std::unique_ptr<Model> model = trainer.model();
+  const size_t only[] = {0};
+  for (auto _ : state) benchmark::DoNotOptimize(model->score(data, only, context));
   state.counters["us/document"] =
       benchmark::Counter(static_cast<double>(data.documents()) * 1e-6,
                          benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);

@@ -9,10 +9,10 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 
+#include "learners/svm/svm.h"
 #include "tunemix/core/timer.h"
 #include "tunemix/data/letor_reader.h"
 #include "tunemix/data/synthetic.h"
-#include "tunemix/learners/svm.h"
 
 int main(int argc, char** argv) {
   using namespace tunemix;
@@ -51,13 +51,11 @@ int main(int argc, char** argv) {
     context.on_progress = [&](const Progress& p) {
       fmt::print(stderr, "{:.2f} s\tepoch {}\tgap {:.3g}\n", timer.seconds(), p.done, p.value);
     };
-  const std::vector<SvmModel> models = train_svm_path(data, options, Cs, context);
+  const std::vector<SvmSolution> solutions = train_svm_path(data, options, Cs, context);
   const double seconds = timer.seconds();
-  for (const SvmModel& model : models) {
-    const SvmModel::Solution& s = model.solution();
+  for (const SvmSolution& s : solutions)
     fmt::print("C\t{:g}\tprimal\t{:.8g}\tdual\t{:.8g}\tgap\t{:.3g}\tepochs\t{}\n", s.C, s.primal, s.dual,
                s.gap(), s.epochs);
-  }
   fmt::print("documents\t{}\tfeatures\t{}\tseconds\t{:.3f}\tpeak_mb\t{:.0f}\n", data.documents(),
              data.features(), seconds, peak_rss_mb());
   return 0;

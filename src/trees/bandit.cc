@@ -1,4 +1,4 @@
-#include "tunemix/trees/bandit.h"
+#include "trees/bandit.h"
 
 #include <algorithm>
 #include <cmath>

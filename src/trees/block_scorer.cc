@@ -24,40 +24,40 @@ constexpr std::array<Signs, 16> kSigns = [] {
 }();
 
 // table[leaf][stride] = step * (the leaf's votes).
-void fill_table(const BoostRound& round, float step, size_t labels, size_t stride, float* table) {
-  if (round.values.empty()) {
+void fill_table(const Tree& tree, float step, size_t labels, size_t stride, float* table) {
+  if (tree.values.empty()) {
     const Signs up = Signs{} + std::bit_cast<uint32_t>(step);
-    const std::span<const uint32_t> votes = round.votes;
+    const std::span<const uint32_t> votes = tree.votes;
     for (size_t k = 0; k < votes.size(); ++k)
       for (size_t l = 0; l < stride; l += 4) {
         const Signs signed_steps = up ^ kSigns[votes[k] >> l & 15];
         std::memcpy(table + k * stride + l, &signed_steps, sizeof signed_steps);
       }
   } else {
-    for (size_t k = 0; k < round.leaves(); ++k)
+    for (size_t k = 0; k < tree.leaves(); ++k)
       for (size_t l = 0; l < stride; ++l)
-        table[k * stride + l] = l < labels ? step * round.values[k * labels + l] : 0;
+        table[k * stride + l] = l < labels ? step * tree.values[k * labels + l] : 0;
   }
 }
 
 }  // namespace
 
-BlockScorer::BlockScorer(const BinCuts& cuts, std::span<const BoostRound> rounds) : rounds_(rounds) {
+BlockScorer::BlockScorer(const BinCuts& cuts, std::span<const Tree> trees) : trees_(trees) {
   std::vector<uint32_t> column(cuts.features(), 0);  // of a feature, plus one; 0 for an unused one
-  for (const BoostRound& round : rounds)
-    for (const Cut& cut : round.cuts) column[cut.feature] = 1;
+  for (const Tree& tree : trees)
+    for (const Cut& cut : tree.cuts) column[cut.feature] = 1;
   for (uint32_t j = 0; j < column.size(); ++j) {
     if (column[j] == 0) continue;
     features_.push_back(j);
     tables_.emplace_back(cuts.thresholds(j));
     column[j] = static_cast<uint32_t>(features_.size());
   }
-  for (const BoostRound& round : rounds) {
+  for (const Tree& tree : trees) {
     first_step_.push_back(steps_.size());
-    for (size_t k = 0; k < round.cuts.size(); ++k) {
-      const Cut& cut = round.cuts[k];
+    for (size_t k = 0; k < tree.cuts.size(); ++k) {
+      const Cut& cut = tree.cuts[k];
       steps_.push_back({(column[cut.feature] - 1) * static_cast<uint32_t>(kBlock), biased(cut.bin + 1),
-                        round.product ? uint8_t{0} : round.split_leaf[k]});
+                        tree.product ? uint8_t{0} : tree.split_leaf[k]});
     }
   }
 }
@@ -65,13 +65,13 @@ BlockScorer::BlockScorer(const BinCuts& cuts, std::span<const BoostRound> rounds
 void BlockScorer::keep_tables(double shrinkage, size_t labels) {
   const size_t stride = padded_labels(labels);
   size_t size = 0;
-  for (const BoostRound& round : rounds_) {
+  for (const Tree& tree : trees_) {
     first_kept_.push_back(size);
-    size += round.leaves() * stride;
+    size += tree.leaves() * stride;
   }
   kept_tables_.resize(size);
-  for (size_t t = 0; t < rounds_.size(); ++t)
-    fill_table(rounds_[t], static_cast<float>(shrinkage * rounds_[t].alpha), labels, stride,
+  for (size_t t = 0; t < trees_.size(); ++t)
+    fill_table(trees_[t], static_cast<float>(shrinkage * trees_[t].alpha), labels, stride,
                kept_tables_.data() + first_kept_[t]);
 }
 
@@ -99,42 +99,19 @@ void BlockScorer::fill(const BinnedDataset& data, size_t begin, size_t count, in
 }
 
 void BlockScorer::leaves(size_t t, const int8_t* columns, uint8_t* leaf) const {
-  scorer_kernels().leaves(steps_.data() + first_step_[t], rounds_[t].cuts.size(), rounds_[t].product, columns,
+  scorer_kernels().leaves(steps_.data() + first_step_[t], trees_[t].cuts.size(), trees_[t].product, columns,
                           leaf);
 }
 
-void BlockScorer::add_votes(size_t t, size_t count, double shrinkage, size_t labels, const uint8_t* leaf,
-                            size_t documents, AlignedVector<float>& tables, float* scores) const {
-  const size_t stride = padded_labels(labels);
-  const float* table_of[kRoundsTogether];
-  if (!first_kept_.empty()) {
-    for (size_t r = 0; r < count; ++r) table_of[r] = kept_tables_.data() + first_kept_[t + r];
-    scorer_kernels().add_votes(stride, count, table_of, leaf, documents, scores);
-    return;
-  }
-  size_t leaves = 0;
-  for (size_t r = 0; r < count; ++r) leaves += rounds_[t + r].leaves();
-  if (tables.size() < leaves * stride) tables.resize(leaves * stride);
-  float* table = tables.data();
-  for (size_t r = 0; r < count; ++r) {
-    const BoostRound& round = rounds_[t + r];
-    fill_table(round, static_cast<float>(shrinkage * round.alpha), labels, stride, table);
-    table_of[r] = table;
-    table += round.leaves() * stride;
-  }
-  scorer_kernels().add_votes(stride, count, table_of, leaf, documents, scores);
+void BlockScorer::add_votes(size_t t, size_t count, size_t labels, const uint8_t* leaf, size_t documents,
+                            float* scores) const {
+  const float* table_of[kTreesTogether];
+  for (size_t r = 0; r < count; ++r) table_of[r] = kept_tables_.data() + first_kept_[t + r];
+  scorer_kernels().add_votes(padded_labels(labels), count, table_of, leaf, documents, scores);
 }
 
-void add_scores(const BinCuts& cuts, std::span<const BoostRound> rounds, double shrinkage,
-                const Dataset& data, const ScoreMatrix* start, std::span<const int> checkpoints,
+void add_scores(const BlockScorer& scorer, const Dataset& data, std::span<const int> checkpoints,
                 std::span<ScoreMatrix> out, const Context& context) {
-  if (checkpoints.empty()) return;
-  const BlockScorer scorer(cuts, rounds.first(static_cast<size_t>(checkpoints.back())));
-  add_scores(scorer, shrinkage, data, start, checkpoints, out, context);
-}
-
-void add_scores(const BlockScorer& scorer, double shrinkage, const Dataset& data, const ScoreMatrix* start,
-                std::span<const int> checkpoints, std::span<ScoreMatrix> out, const Context& context) {
   if (checkpoints.empty()) return;
   constexpr size_t kBlock = BlockScorer::kBlock;
   constexpr size_t kBlocks = 8;  // that get their votes from the same tables
@@ -142,7 +119,6 @@ void add_scores(const BlockScorer& scorer, double shrinkage, const Dataset& data
   const size_t stride = padded_labels(labels);
   struct Scratch {
     AlignedVector<int8_t> columns;
-    AlignedVector<float> tables;
     AlignedVector<float> scores;
   };
   std::vector<Scratch> scratch(static_cast<size_t>(context.threads()));
@@ -154,24 +130,20 @@ void add_scores(const BlockScorer& scorer, double shrinkage, const Dataset& data
     const size_t blocks = (count + kBlock - 1) / kBlock;
     own.columns.resize(kBlocks * scorer.columns_size(), 0);
     own.scores.assign(blocks * kBlock * stride, 0.0F);
-    if (start != nullptr)
-      for (size_t i = 0; i < count; ++i)
-        std::copy_n(start->row(begin + i).data(), labels, &own.scores[i * stride]);
     const auto columns = [&](size_t block) { return own.columns.data() + block * scorer.columns_size(); };
     for (size_t b = 0; b < blocks; ++b)
       scorer.fill(data, begin + b * kBlock, std::min(kBlock, count - b * kBlock), columns(b));
-    alignas(64) uint8_t leaf[BlockScorer::kRoundsTogether * kBlocks * kBlock];
+    alignas(64) uint8_t leaf[BlockScorer::kTreesTogether * kBlocks * kBlock];
     size_t t = 0;
     for (size_t c = 0; c < checkpoints.size(); ++c) {
       const auto end = static_cast<size_t>(checkpoints[c]);
       while (t < end) {
-        const size_t rounds_now = std::min(BlockScorer::kRoundsTogether, end - t);
+        const size_t trees_now = std::min(BlockScorer::kTreesTogether, end - t);
         for (size_t b = 0; b < blocks; ++b)
-          for (size_t r = 0; r < rounds_now; ++r)
+          for (size_t r = 0; r < trees_now; ++r)
             scorer.leaves(t + r, columns(b), leaf + (r * blocks + b) * kBlock);
-        scorer.add_votes(t, rounds_now, shrinkage, labels, leaf, blocks * kBlock, own.tables,
-                         own.scores.data());
-        t += rounds_now;
+        scorer.add_votes(t, trees_now, labels, leaf, blocks * kBlock, own.scores.data());
+        t += trees_now;
       }
       for (size_t i = 0; i < count; ++i)
         std::copy_n(&own.scores[i * stride], labels, out[c].row(begin + i).data());

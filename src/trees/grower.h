@@ -36,7 +36,7 @@ class Grower {
   Grower(S& statistics, Search& search, const GrowthOptions& options, size_t bytes);
 
   // The cuts of a tree, which has no values yet. `drawn`: of features that the bandit draws.
-  BoostRound grow(const Documents& documents, bool drawn, Random& random);
+  Tree grow(const Documents& documents, bool drawn, Random& random);
 
   // Of the last tree: its leaves, their documents, and the gain of each cut.
   const std::vector<Leaf>& leaves() const { return leaves_; }
@@ -115,7 +115,7 @@ void Grower<S>::keep_a_slot_free() {
 }
 
 template <Statistics S>
-BoostRound Grower<S>::grow(const Documents& documents, bool drawn, Random& random) {
+Tree Grower<S>::grow(const Documents& documents, bool drawn, Random& random) {
   root_ = documents;
   drawn_ = drawn;
   passes_.resize(documents.count);
@@ -125,7 +125,7 @@ BoostRound Grower<S>::grow(const Documents& documents, bool drawn, Random& rando
   search_alone(leaves_[0], random);
   leaves_[0].total = leaves_[0].best.total;
   statistics_.see_root(leaves_[0].best);
-  BoostRound tree;
+  Tree tree;
   while (leaves_.size() < static_cast<size_t>(options_.leaves)) {
     const auto widest = std::max_element(leaves_.begin(), leaves_.end(),
                                          [](const Leaf& a, const Leaf& b) { return a.gain < b.gain; });

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "trees/bandit.h"
 #include "trees/kernels/tiles.h"
 #include "trees/reward_scale.h"
 #include "trees/statistics.h"
@@ -13,7 +14,6 @@
 #include "tunemix/core/context.h"
 #include "tunemix/core/error.h"
 #include "tunemix/data/binning.h"
-#include "tunemix/trees/bandit.h"
 
 namespace tunemix::trees {
 

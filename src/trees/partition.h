@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
+#include "trees/tree.h"
 #include "tunemix/core/parallel.h"
 #include "tunemix/data/binning.h"
-#include "tunemix/trees/round.h"
 
 namespace tunemix::trees {
 

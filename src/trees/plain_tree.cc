@@ -12,16 +12,16 @@ float threshold_of(const Cut& cut, const BinCuts& cuts) { return cuts.thresholds
 // Expands a product cut by cut. A cut that the path has decided already needs no node.
 class ProductExpander {
  public:
-  ProductExpander(const BoostRound& round, const BinCuts& cuts, PlainTree& tree)
-      : round_(round), cuts_(cuts), tree_(tree) {}
+  ProductExpander(const Tree& grown, const BinCuts& cuts, PlainTree& tree)
+      : grown_(grown), cuts_(cuts), tree_(tree) {}
 
   // From the node, which is there already.
   void expand(size_t node, size_t k, bool odd) {
-    if (k == round_.cuts.size()) {
+    if (k == grown_.cuts.size()) {
       tree_.nodes[node].leaf = odd ? 1 : 0;
       return;
     }
-    const Cut& cut = round_.cuts[k];
+    const Cut& cut = grown_.cuts[k];
     for (const auto& [seen, passed] : path_)
       if (seen.feature == cut.feature && (passed ? seen.bin >= cut.bin : seen.bin <= cut.bin))
         return expand(node, k + 1, odd != !passed);
@@ -41,7 +41,7 @@ class ProductExpander {
     Cut cut;
     bool passed;
   };
-  const BoostRound& round_;
+  const Tree& grown_;
   const BinCuts& cuts_;
   PlainTree& tree_;
   std::vector<Decided> path_;
@@ -49,23 +49,23 @@ class ProductExpander {
 
 }  // namespace
 
-PlainTree plain_tree(const BoostRound& round, const BinCuts& cuts) {
+PlainTree plain_tree(const Tree& grown, const BinCuts& cuts) {
   PlainTree tree;
-  if (round.product) {
-    if (round.cuts.size() > kMostPlainTerms)
+  if (grown.product) {
+    if (grown.cuts.size() > kMostPlainTerms)
       throw_input("a product of {} terms is a tree of up to 2^{} leaves; at most {} terms are expanded",
-                  round.cuts.size(), round.cuts.size(), kMostPlainTerms);
+                  grown.cuts.size(), grown.cuts.size(), kMostPlainTerms);
     tree.nodes.emplace_back();
-    ProductExpander(round, cuts, tree).expand(0, 0, false);
+    ProductExpander(grown, cuts, tree).expand(0, 0, false);
     return tree;
   }
   tree.nodes.emplace_back();
   std::vector<size_t> node_of = {0};  // of every leaf
-  for (size_t k = 0; k < round.cuts.size(); ++k) {
-    const uint32_t split = round.split_leaf[k];
+  for (size_t k = 0; k < grown.cuts.size(); ++k) {
+    const uint32_t split = grown.split_leaf[k];
     const size_t node = node_of[split];
     const auto below = static_cast<int32_t>(tree.nodes.size());
-    tree.nodes[node] = {round.cuts[k].feature, threshold_of(round.cuts[k], cuts), below, below + 1, 0};
+    tree.nodes[node] = {grown.cuts[k].feature, threshold_of(grown.cuts[k], cuts), below, below + 1, 0};
     tree.nodes.emplace_back().leaf = split;
     tree.nodes.emplace_back().leaf = static_cast<uint32_t>(k + 1);
     node_of[split] = static_cast<size_t>(below);

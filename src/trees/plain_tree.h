@@ -1,15 +1,15 @@
-// The cuts of a round as a tree of nodes.
+// The cuts of a tree as nodes.
 #pragma once
 
+#include "trees/tree.h"
 #include "tunemix/data/binning.h"
 #include "tunemix/learn/plain_model.h"
-#include "tunemix/trees/round.h"
 
 namespace tunemix::trees {
 
-// The tree of a round without its values; its leaves are numbered as those of the round. A product becomes a
-// tree of up to 2^terms leaves; throws InputError for one of more terms than kMostPlainTerms.
+// Without values; leaves keep their numbers. A product becomes a tree of up to 2^terms leaves; throws
+// InputError for one of more terms than kMostPlainTerms.
 constexpr size_t kMostPlainTerms = 12;
-PlainTree plain_tree(const BoostRound& round, const BinCuts& cuts);
+PlainTree plain_tree(const Tree& grown, const BinCuts& cuts);
 
 }  // namespace tunemix::trees

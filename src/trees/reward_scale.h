@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
+#include "trees/bandit.h"
 #include "trees/chance_columns.h"
 #include "trees/gain_scale.h"
-#include "tunemix/trees/bandit.h"
 
 namespace tunemix::trees {
 

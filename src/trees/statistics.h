@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <span>
 
+#include "trees/tree.h"
 #include "tunemix/core/random.h"
-#include "tunemix/trees/round.h"
 
 namespace tunemix::trees {
 

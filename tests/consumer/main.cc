@@ -1,6 +1,6 @@
 // Reads LETOR text, trains AdaBoost.MH, scores and evaluates: the way a program uses the installed library.
 #include <tunemix/data/letor_reader.h>
-#include <tunemix/learners/adaboost_mh.h>
+#include <tunemix/learners/registry.h>
 #include <tunemix/metric/evaluator.h>
 
 #include <cstdio>
@@ -29,11 +29,14 @@ int main() {
   const Context context(2, 1);
   const Dataset data = parse_letor(letor_text(), "made up", {}, context);
 
-  AdaBoostOptions options;
-  options.leaves = 4;
-  options.iterations = 20;
-  const AdaBoostModel model = train_adaboost(data, options, context);
-  const ScoreMatrix scores = model.score(data, model.rounds(), context);
+  const LearnerEntry& learner = registry().expect("adaboost_mh");
+  BinCache bins(data);
+  const TrainingData training(bins);
+  const auto trainer = learner.start({training, learner.complete({{"leaves", "4"}}), {20}}, context);
+  while (!trainer->step(0)) continue;
+  const std::unique_ptr<Model> model = trainer->model();
+  const size_t last[] = {model->points().size() - 1};
+  const ScoreMatrix scores = model->score(data, last, context)[0];
 
   // A document's score: its labels, weighted by their votes.
   std::vector<double> ranking(data.documents());
@@ -42,7 +45,6 @@ int main() {
       ranking[i] += static_cast<double>(label) * scores.row(i)[label];
 
   const Evaluation evaluation = Evaluator(data, {preset("yahoo")})(ranking, context.pool()).front();
-  std::printf("%d rounds, NDCG@10 %.4f over %zu queries\n", model.rounds(), evaluation.ndcg(10),
-              evaluation.queries);
+  std::printf("NDCG@10 %.4f over %zu queries\n", evaluation.ndcg(10), evaluation.queries);
   return evaluation.queries == 20 && evaluation.ndcg(10) > 0.99 ? 0 : 1;
 }

@@ -447,7 +447,7 @@ TEST(ModelExport, ProductsExpandToWhatTheyAre) {
     for (const PlainTree::Node& node : tree.nodes)
       EXPECT_TRUE(node.is_leaf() || node.above == node.below + 1);
   }
-  BoostRound large;
+  Tree large;
   large.product = true;
   large.cuts.assign(13, Cut{0, 0});
   EXPECT_THAT(refusal([&] { trees::plain_tree(large, BinCuts(std::vector<std::vector<float>>{{1.0F}})); }),

@@ -3,14 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "tunemix/calibrate/calibrator.h"
 #include "tunemix/core/hash.h"
 #include "tunemix/core/instructions.h"
 #include "tunemix/data/synthetic.h"
-#include "tunemix/learners/adaboost_mh.h"
 #include "tunemix/learners/registry.h"
-#include "tunemix/learners/svm.h"
 #include "tunemix/mix/mixer.h"
 
 using namespace tunemix;
@@ -23,25 +22,14 @@ class Digest {
     for (int l = 0; l < labels; ++l) grades_.push_back((1 << l) - 1);
   }
 
-  void boosting(BaseLearner base, Growth growth, Votes votes, BanditKind bandit) {
-    AdaBoostOptions options;
-    options.base = base;
-    options.growth = growth;
-    options.votes = votes;
-    options.bandit = bandit;
-    options.labels = labels_;
-    options.leaves = 10;
-    options.iterations = 12;
-    const AdaBoostModel model = train_adaboost(train_, options, context_);
-    members("boosting", fmt::format("{}", models_++), model.rounds(), model.alpha_sum(model.rounds()),
-            model.score(train_, model.rounds(), context_), model.score(valid_, model.rounds(), context_));
+  void boosting(const std::string& base, const std::string& growth, const std::string& votes,
+                const std::string& bandit) {
+    calibrated("boosting", "adaboost_mh",
+               {{"base", base}, {"growth", growth}, {"votes", votes}, {"bandit", bandit}, {"leaves", "10"}},
+               {12});
   }
 
-  void svm() {
-    for (const SvmModel& model : train_svm_path(train_, {}, std::vector<double>{0.01, 1}, context_))
-      members("svm", fmt::format("{}", models_++), 0, 0, model.score(train_, context_),
-              model.score(valid_, context_));
-  }
+  void svm() { calibrated("svm", "svm", {{"C", "[0.01, 1]"}}, {}); }
 
   // Every learner of the registry, a few rounds long.
   void registered() {
@@ -78,8 +66,27 @@ class Digest {
                           context_);
   }
 
-  void members(const std::string& family, const std::string& model, int rounds, double range,
-               const ScoreMatrix& train_scores, const ScoreMatrix& valid_scores) {
+  // The points of a learner with labels_ labels, in every calibration.
+  void calibrated(const std::string& family, const std::string& type, const Settings& settings,
+                  const std::vector<int64_t>& lengths) {
+    BinCache cache(train_);
+    std::vector<size_t> queries(train_.queries().size());
+    std::iota(queries.begin(), queries.end(), size_t{0});
+    const TrainingData data(cache, queries, labels_, grades_);
+    const LearnerEntry& learner = registry().expect(type);
+    const auto trainer = learner.start({data, learner.complete(settings), lengths, nullptr}, context_);
+    while (!trainer->step(0)) continue;
+    const std::unique_ptr<Model> model = trainer->model();
+    for (size_t p = 0; p < model->points().size(); ++p) {
+      const size_t point[] = {p};
+      members(family, static_cast<int>(model->points()[p].length), model->range(p),
+              model->score(train_, point, context_)[0], model->score(valid_, point, context_)[0]);
+    }
+  }
+
+  void members(const std::string& family, int rounds, double range, const ScoreMatrix& train_scores,
+               const ScoreMatrix& valid_scores) {
+    const std::string model = fmt::format("{}", models_++);
     hasher_.values(train_scores.values());
     const CalibrationInput input{train_scores, train_.labels(), train_.queries(), grades_, range};
     CalibrationOptions options;
@@ -107,11 +114,11 @@ int run() {
   // Rows of histograms differ by the number of labels; those beyond 5 have no documents.
   for (const int labels : {2, 3, 5, 7, 10, 20}) {
     Digest digest(labels);
-    digest.boosting(BaseLearner::kStump, Growth::kEdge, Votes::kLeaf, BanditKind::kNone);
-    digest.boosting(BaseLearner::kTree, Growth::kEnergy, Votes::kLeaf, BanditKind::kNone);
-    digest.boosting(BaseLearner::kTree, Growth::kEdge, Votes::kShared, BanditKind::kNone);
-    digest.boosting(BaseLearner::kTree, Growth::kEnergy, Votes::kReal, BanditKind::kExp3G);
-    digest.boosting(BaseLearner::kProduct, Growth::kEdge, Votes::kLeaf, BanditKind::kExp3G);
+    digest.boosting("stump", "edge", "leaf", "none");
+    digest.boosting("tree", "energy", "leaf", "none");
+    digest.boosting("tree", "edge", "shared", "none");
+    digest.boosting("tree", "energy", "real", "exp3g");
+    digest.boosting("product", "edge", "leaf", "exp3g");
     if (labels <= 5) digest.svm();
     if (labels <= 5) digest.registered();
     fmt::print("{} labels: {}\n", labels, digest.hex());

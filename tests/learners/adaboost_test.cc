@@ -7,14 +7,17 @@
 #include "tests/learners/boost_support.h"
 #include "tests/support.h"
 #include "tunemix/data/synthetic.h"
-#include "tunemix/learners/adaboost_mh.h"
 
 namespace tunemix {
 namespace {
 
+using test::add_rounds;
+using test::BoostRun;
 using test::make_dataset;
 using test::PlainLearner;
 using test::random_dataset;
+using test::scores_after;
+using test::train_adaboost;
 
 AdaBoostOptions with(const std::vector<std::pair<std::string, std::string>>& settings) {
   AdaBoostOptions options;
@@ -43,22 +46,22 @@ std::vector<AdaBoostOptions> many_options() {
           with({{"base", "stump"}, {"bandit", "exp3a"}, {"arms_per_pull", "1"}})};
 }
 
-std::vector<uint8_t> saved_bytes(const AdaBoostModel& model) {
+std::vector<uint8_t> saved_bytes(const AdaBoostRounds& model) {
   BinaryWriter out;
   model.save(out);
   return {out.bytes().begin(), out.bytes().end()};
 }
 
-AdaBoostModel loaded_from(std::span<const uint8_t> bytes) {
+AdaBoostRounds loaded_from(std::span<const uint8_t> bytes) {
   BinaryReader in(bytes, "the test");
-  AdaBoostModel model = AdaBoostModel::load(in);
+  AdaBoostRounds model = AdaBoostRounds::load(in);
   in.expect_end();
   return model;
 }
 
-std::vector<PlainLearner::PlainCut> plain_cuts(const AdaBoostModel& model, int t) {
+std::vector<PlainLearner::PlainCut> plain_cuts(const AdaBoostRounds& model, int t) {
   std::vector<PlainLearner::PlainCut> cuts;
-  for (const Cut& cut : model.round(t).cuts) cuts.push_back({cut.feature, model.threshold(cut)});
+  for (const Cut& cut : model.trees[t].cuts) cuts.push_back({cut.feature, test::threshold(model, cut)});
   return cuts;
 }
 
@@ -76,7 +79,7 @@ Dataset twelve() {
 }
 
 // Weights after one round, as fractions of 1.
-std::vector<double> weights_of(const AdaBoostTrainer& trainer, size_t labels) {
+std::vector<double> weights_of(AdaBoostTrainer& trainer, size_t labels) {
   std::vector<double> result;
   for (size_t i = 0; i < trainer.weights().size() / trainer.labels(); ++i)
     for (size_t l = 0; l < labels; ++l)
@@ -84,7 +87,7 @@ std::vector<double> weights_of(const AdaBoostTrainer& trainer, size_t labels) {
   return result;
 }
 
-void expect_weights(const AdaBoostTrainer& trainer, const std::vector<int>& wrong, double right_weight,
+void expect_weights(AdaBoostTrainer& trainer, const std::vector<int>& wrong, double right_weight,
                     double wrong_weight) {
   const std::vector<double> weights = weights_of(trainer, 2);
   for (int i = 1; i <= 12; ++i)
@@ -97,16 +100,15 @@ void expect_weights(const AdaBoostTrainer& trainer, const std::vector<int>& wron
 TEST(ByHand, Stump) {
   const Context context;
   const Dataset data = twelve();
-  AdaBoostTrainer trainer(data, with({{"base", "stump"}, {"shrinkage", "1"}, {"weights", "uniform"}}),
-                          context);
-  ASSERT_EQ(trainer.step(1), 1);
-  const AdaBoostModel model = trainer.model();
+  BoostRun trainer(data, with({{"base", "stump"}, {"shrinkage", "1"}, {"weights", "uniform"}}), context);
+  ASSERT_EQ(add_rounds(trainer, 1), 1);
+  const AdaBoostRounds model = trainer.rounds();
   // x_1 >= 5.5 votes for label 1 and against label 0; wrong on documents 3 and 10: edge (10 - 2) / 12.
   EXPECT_THAT(plain_cuts(model, 0), testing::ElementsAre(PlainLearner::PlainCut{0, 5.5F}));
-  EXPECT_THAT(model.round(0).votes, testing::ElementsAre(0b10U, 0b01U));
-  EXPECT_NEAR(model.round(0).edge, 2.0 / 3, 1e-7);
-  EXPECT_NEAR(model.round(0).alpha, 0.5 * std::log(5.0), 1e-6);
-  EXPECT_NEAR(model.round(0).normalizer, std::sqrt(5.0) / 3, 1e-6);
+  EXPECT_THAT(model.trees[0].votes, testing::ElementsAre(0b10U, 0b01U));
+  EXPECT_NEAR(model.trees[0].edge, 2.0 / 3, 1e-7);
+  EXPECT_NEAR(model.trees[0].alpha, 0.5 * std::log(5.0), 1e-6);
+  EXPECT_NEAR(model.trees[0].normalizer, std::sqrt(5.0) / 3, 1e-6);
   // Right: 1/24 e^-alpha / Z = 1/40; wrong: 1/24 e^alpha / Z = 1/8.
   expect_weights(trainer, {3, 10}, 1.0 / 40, 1.0 / 8);
 }
@@ -114,71 +116,70 @@ TEST(ByHand, Stump) {
 TEST(ByHand, Tree) {
   const Context context;
   const Dataset data = twelve();
-  AdaBoostTrainer trainer(
+  BoostRun trainer(
       data, with({{"leaves", "8"}, {"growth", "edge"}, {"shrinkage", "1"}, {"weights", "uniform"}}), context);
-  ASSERT_EQ(trainer.step(1), 1);
-  const AdaBoostModel model = trainer.model();
+  ASSERT_EQ(add_rounds(trainer, 1), 1);
+  const AdaBoostRounds model = trainer.rounds();
   // The stump first; then document 3 leaves the lower leaf. Document 10 could leave the upper one only
   // together with a neighbour, or by two more cuts of which the first gains nothing: edge growth stalls at
   // three leaves.
   EXPECT_THAT(plain_cuts(model, 0),
               testing::ElementsAre(PlainLearner::PlainCut{0, 5.5F}, PlainLearner::PlainCut{1, 0.5F}));
-  EXPECT_THAT(model.round(0).split_leaf, testing::ElementsAre(0, 0));
-  EXPECT_THAT(model.round(0).votes, testing::ElementsAre(0b01U, 0b10U, 0b10U));
-  EXPECT_NEAR(model.round(0).edge, 10.0 / 12, 1e-7);
-  EXPECT_NEAR(model.round(0).alpha, 0.5 * std::log(11.0), 1e-6);
+  EXPECT_THAT(model.trees[0].split_leaf, testing::ElementsAre(0, 0));
+  EXPECT_THAT(model.trees[0].votes, testing::ElementsAre(0b01U, 0b10U, 0b10U));
+  EXPECT_NEAR(model.trees[0].edge, 10.0 / 12, 1e-7);
+  EXPECT_NEAR(model.trees[0].alpha, 0.5 * std::log(11.0), 1e-6);
   expect_weights(trainer, {10}, 1.0 / 44, 1.0 / 4);
 }
 
 TEST(ByHand, Product) {
   const Context context;
   const Dataset data = twelve();
-  AdaBoostTrainer trainer(
+  BoostRun trainer(
       data, with({{"base", "product"}, {"terms", "2"}, {"shrinkage", "1"}, {"weights", "uniform"}}), context);
-  ASSERT_EQ(trainer.step(1), 1);
-  const AdaBoostModel model = trainer.model();
+  ASSERT_EQ(add_rounds(trainer, 1), 1);
+  const AdaBoostRounds model = trainer.rounds();
   EXPECT_THAT(plain_cuts(model, 0),
               testing::ElementsAre(PlainLearner::PlainCut{0, 5.5F}, PlainLearner::PlainCut{1, 0.5F}));
   // Documents that fail both cuts (1 2 4 5) are in leaf 0 and get label 0; one failure is leaf 1, label 1.
-  EXPECT_THAT(model.round(0).votes, testing::ElementsAre(0b01U, 0b10U));
-  EXPECT_NEAR(model.round(0).edge, 10.0 / 12, 1e-7);
-  EXPECT_NEAR(model.round(0).normalizer, std::sqrt(11.0) / 6, 1e-6);
+  EXPECT_THAT(model.trees[0].votes, testing::ElementsAre(0b01U, 0b10U));
+  EXPECT_NEAR(model.trees[0].edge, 10.0 / 12, 1e-7);
+  EXPECT_NEAR(model.trees[0].normalizer, std::sqrt(11.0) / 6, 1e-6);
   expect_weights(trainer, {10}, 1.0 / 44, 1.0 / 4);
 }
 
 TEST(ByHand, ShrinkageAndRealVotes) {
   const Context context;
   const Dataset data = twelve();
-  AdaBoostTrainer shrunk(data, with({{"base", "stump"}, {"shrinkage", "0.5"}, {"weights", "uniform"}}),
-                         context);
-  shrunk.step(1);
-  const AdaBoostModel model = shrunk.model();
+  BoostRun shrunk(data, with({{"base", "stump"}, {"shrinkage", "0.5"}, {"weights", "uniform"}}), context);
+  add_rounds(shrunk, 1);
+  const AdaBoostRounds model = shrunk.rounds();
   // h = alpha / 2: e^(alpha/2) = 5^(1/4); Z = (5 / 6) 5^(-1/4) + (1 / 6) 5^(1/4).
-  EXPECT_NEAR(model.round(0).alpha, 0.5 * std::log(5.0), 1e-6);
-  EXPECT_NEAR(model.round(0).normalizer, 5.0 / 6 * std::pow(5, -0.25) + std::pow(5, 0.25) / 6, 1e-6);
+  EXPECT_NEAR(model.trees[0].alpha, 0.5 * std::log(5.0), 1e-6);
+  EXPECT_NEAR(model.trees[0].normalizer, 5.0 / 6 * std::pow(5, -0.25) + std::pow(5, 0.25) / 6, 1e-6);
   EXPECT_NEAR(model.alpha_sum(1), 0.25 * std::log(5.0), 1e-6);
 
-  AdaBoostTrainer real(
-      data, with({{"leaves", "2"}, {"votes", "real"}, {"shrinkage", "1"}, {"weights", "uniform"}}), context);
-  real.step(1);
-  const AdaBoostModel values = real.model();
+  BoostRun real(data, with({{"leaves", "2"}, {"votes", "real"}, {"shrinkage", "1"}, {"weights", "uniform"}}),
+                context);
+  add_rounds(real, 1);
+  const AdaBoostRounds values = real.rounds();
   // Leaf 0: W+ = 1/24 and W- = 4/24 on label 1, the other way round on label 0; e = 1/24.
-  EXPECT_NEAR(values.round(0).values[0], 0.5 * std::log(5.0 / 2), 1e-6);
-  EXPECT_NEAR(values.round(0).values[1], -0.5 * std::log(5.0 / 2), 1e-6);
-  EXPECT_NEAR(values.round(0).values[3], 0.5 * std::log(7.0 / 2), 1e-6);
+  EXPECT_NEAR(values.trees[0].values[0], 0.5 * std::log(5.0 / 2), 1e-6);
+  EXPECT_NEAR(values.trees[0].values[1], -0.5 * std::log(5.0 / 2), 1e-6);
+  EXPECT_NEAR(values.trees[0].values[3], 0.5 * std::log(7.0 / 2), 1e-6);
   EXPECT_NEAR(values.alpha_sum(1), 0.5 * std::log(7.0 / 2), 1e-6);
 }
 
 TEST(ByHand, InitialWeights) {
   const Context context;
   const Dataset data = make_dataset({0, 1, 2}, 1, {0, 2, 1});
-  const AdaBoostTrainer uniform(data, with({{"weights", "uniform"}}), context);
+  BoostRun uniform(data, with({{"weights", "uniform"}}), context);
   // 1/(2n) = 1/6 on the own label, 1/(2n(K-1)) = 1/12 on the others.
   EXPECT_THAT(weights_of(uniform, 3),
               testing::Pointwise(testing::DoubleNear(1e-7),
                                  std::vector<double>{1. / 6, 1. / 12, 1. / 12, 1. / 12, 1. / 12, 1. / 6,
                                                      1. / 12, 1. / 6, 1. / 12}));
-  const AdaBoostTrainer exponential(data, with({}), context);
+  BoostRun exponential(data, with({}), context);
   // Documents weigh 1, 4 and 2 sevenths.
   EXPECT_THAT(weights_of(exponential, 3),
               testing::Pointwise(testing::DoubleNear(1e-7),
@@ -193,25 +194,25 @@ TEST(AgainstPlain, StumpAndProduct) {
   for (const int terms : {1, 2, 3}) {
     // With three terms so many features that some share a column of bins.
     const Dataset data = random_dataset(40, terms < 3 ? 5 : 17, 3, 100 + static_cast<uint64_t>(terms));
-    AdaBoostTrainer trainer(
-        data, with({{"base", "product"}, {"terms", std::to_string(terms)}, {"shrinkage", "1"}}), context);
+    BoostRun trainer(data, with({{"base", "product"}, {"terms", std::to_string(terms)}, {"shrinkage", "1"}}),
+                     context);
     for (int t = 0; t < 6; ++t) {
       const PlainLearner plain(data, trainer, 3, context);
       const auto [edge, expected] = plain.product(static_cast<size_t>(terms), 3);
-      ASSERT_EQ(trainer.step(1), 1);
-      const AdaBoostModel model = trainer.model();
+      ASSERT_EQ(add_rounds(trainer, 1), 1);
+      const AdaBoostRounds model = trainer.rounds();
       std::vector<PlainLearner::PlainCut> cuts;
       for (const PlainLearner::Term& term : expected)
         if (term.cut) cuts.push_back(*term.cut);
       EXPECT_EQ(plain_cuts(model, t), cuts) << terms << " terms, round " << t;
-      EXPECT_DOUBLE_EQ(model.round(t).edge, edge / trees::kOne);
+      EXPECT_DOUBLE_EQ(model.trees[t].edge, edge / trees::kOne);
       for (size_t i = 0; i < data.documents(); ++i) {
         size_t failed = 0;
         for (const auto& cut : cuts) failed += plain.passes(i, cut) ? 0 : 1;
         for (size_t l = 0; l < 3; ++l) {
           int value = 1;
           for (const PlainLearner::Term& term : expected) value *= plain.term_value(term, i, l);
-          EXPECT_EQ((model.round(t).votes[failed % 2] >> l & 1) != 0, value > 0);
+          EXPECT_EQ((model.trees[t].votes[failed % 2] >> l & 1) != 0, value > 0);
         }
       }
     }
@@ -221,13 +222,13 @@ TEST(AgainstPlain, StumpAndProduct) {
 void expect_trees_as_plain(const Dataset& data, size_t labels, int rounds) {
   const Context context(2);
   for (const bool energy : {false, true}) {
-    AdaBoostTrainer trainer(
+    BoostRun trainer(
         data, with({{"leaves", "7"}, {"growth", energy ? "energy" : "edge"}, {"shrinkage", "0.7"}}), context);
     for (int t = 0; t < rounds; ++t) {
       const PlainLearner plain(data, trainer, labels, context);
       const PlainLearner::Tree expected = plain.tree(7, energy);
-      ASSERT_EQ(trainer.step(1), 1);
-      const AdaBoostModel model = trainer.model();
+      ASSERT_EQ(add_rounds(trainer, 1), 1);
+      const AdaBoostRounds model = trainer.rounds();
       EXPECT_EQ(plain_cuts(model, t), expected.cuts) << "round " << t;
       double edge = 0;
       for (size_t k = 0; k < expected.leaves.size(); ++k) {
@@ -235,10 +236,10 @@ void expect_trees_as_plain(const Dataset& data, size_t labels, int rounds) {
         for (size_t l = 0; l < labels; ++l) {
           int64_t sum = 0;
           for (const size_t i : expected.leaves[k]) sum += plain.weight(i, l) * plain.y(i, l);
-          EXPECT_EQ((model.round(t).votes[k] >> l & 1) != 0, sum > 0);
+          EXPECT_EQ((model.trees[t].votes[k] >> l & 1) != 0, sum > 0);
         }
       }
-      EXPECT_NEAR(model.round(t).edge, edge / trees::kOne, 1e-12);
+      EXPECT_NEAR(model.trees[t].edge, edge / trees::kOne, 1e-12);
     }
   }
 }
@@ -257,24 +258,23 @@ TEST(AdaBoost, TheErrorStaysBelowTheBoundAndWeightsStayNormalised) {
   const Context context(2);
   const Dataset data = random_dataset(300, 9, 3, 5);
   for (const AdaBoostOptions& options : many_options()) {
-    AdaBoostTrainer trainer(data, options, context);
-    const size_t own = trainer.follow(data);
-    for (int t = 1; t <= 30 && trainer.step(1) == 1; ++t) {
-      const AdaBoostModel model = trainer.model();
-      const BoostRound& round = model.round(t - 1);
+    BoostRun trainer(data, options, context);
+    for (int t = 1; t <= 30 && add_rounds(trainer, 1) == 1; ++t) {
+      const AdaBoostRounds model = trainer.rounds();
+      const Tree& round = model.trees[t - 1];
       EXPECT_GT(round.alpha, 0);
       EXPECT_GT(round.edge, 0);
       EXPECT_LE(round.normalizer, 1 + 1e-6);
       if (options.shrinkage == 1 && options.votes != Votes::kReal) {
         EXPECT_NEAR(round.normalizer, std::sqrt(1 - round.edge * round.edge), 1e-6);
       }
-      EXPECT_LE(hamming_error(trainer.scores(own), data.labels(), options.weights),
-                model.error_bound(t) * (1 + 1e-5));
+      EXPECT_LE(hamming_error(scores_after(model, t, data, context), data.labels(), options.weights),
+                model.error_bound() * (1 + 1e-5));
       double sum = 0;
       for (const float w : trainer.weights()) sum += static_cast<double>(w);
       EXPECT_NEAR(sum / trainer.weight_sum(), 1, 1e-9);
     }
-    EXPECT_GT(trainer.rounds(), 5);
+    EXPECT_GT(trainer.rounds().count(), 5);
   }
 }
 
@@ -283,7 +283,7 @@ TEST(AdaBoost, ScoresAreThoseOfTheDefinition) {
   for (const int labels : {2, 3, 5, 9, 17, 32}) {
     const Dataset data = random_dataset(331, 7, labels, 50);
     for (const AdaBoostOptions& options : many_options()) {
-      const AdaBoostModel model = train_adaboost(
+      const AdaBoostRounds model = train_adaboost(
           data,
           [&] {
             AdaBoostOptions o = options;
@@ -291,8 +291,9 @@ TEST(AdaBoost, ScoresAreThoseOfTheDefinition) {
             return o;
           }(),
           context);
-      const int rounds[2] = {model.rounds() / 2, model.rounds()};
-      const std::vector<ScoreMatrix> scores = model.score(data, rounds, context);
+      const int rounds[2] = {model.count() / 2, model.count()};
+      const std::vector<ScoreMatrix> scores = {scores_after(model, rounds[0], data, context),
+                                               scores_after(model, rounds[1], data, context)};
       for (size_t i = 0; i < data.documents(); i += 10)
         for (size_t c = 0; c < 2; ++c) {
           const std::vector<double> expected = test::plain_scores(model, data.row(i), rounds[c]);
@@ -302,27 +303,6 @@ TEST(AdaBoost, ScoresAreThoseOfTheDefinition) {
           }
         }
     }
-  }
-}
-
-TEST(AdaBoost, ScoresKeptWhileTrainingEqualThoseOfTheModel) {
-  const Context context(2);
-  const Dataset data = random_dataset(300, 9, 3, 5);
-  const Dataset other = random_dataset(200, 9, 3, 6);
-  const Dataset* sets[2] = {&data, &other};
-  const std::vector<int> checkpoints = {1, 7, 20};
-  for (AdaBoostOptions options : many_options()) {
-    options.iterations = 20;
-    const BoostResult result = train_adaboost(data, options, sets, checkpoints, context);
-    for (size_t s = 0; s < 2; ++s)
-      for (size_t c = 0; c < checkpoints.size(); ++c) {
-        const int rounds = std::min(checkpoints[c], result.model.rounds());
-        const ScoreMatrix again = result.model.score(*sets[s], rounds, context);
-        EXPECT_TRUE(
-            std::equal(again.values().begin(), again.values().end(), result.scores[s][c].values().begin()));
-        EXPECT_EQ(result.scores[s][c].model(), result.model.id());
-        EXPECT_EQ(result.scores[s][c].data(), sets[s]->fingerprint());
-      }
   }
 }
 
@@ -343,20 +323,20 @@ TEST(AdaBoost, ExtendingGivesTheBytesOfTheLongRun) {
   for (AdaBoostOptions options : many_options()) {
     options.iterations = 40;
     const std::vector<uint8_t> whole = saved_bytes(train_adaboost(data, options, context));
-    AdaBoostTrainer first(data, options, context);
-    first.step(23);
+    BoostRun first(data, options, context);
+    add_rounds(first, 23);
     BinaryWriter state;
     first.save_state(state);
     // Another seed on the command line changes nothing: the state has its own.
     const Context later(1, 99);
     BinaryReader in(state.bytes(), "the state");
-    AdaBoostTrainer trainer(data, in, later);
-    EXPECT_EQ(trainer.rounds(), 23);
-    EXPECT_EQ(trainer.step(40 - trainer.rounds()), 17) << "goes on; it does not start again";
-    EXPECT_EQ(saved_bytes(trainer.model(40)), whole);
+    BoostRun trainer(data, in, later);
+    EXPECT_EQ(trainer.rounds().count(), 23);
+    EXPECT_EQ(add_rounds(trainer, 40 - trainer.rounds().count()), 17) << "goes on; it does not start again";
+    EXPECT_EQ(saved_bytes(trainer.rounds()), whole);
     const Dataset other = random_dataset(500, 9, 3, 6);
     BinaryReader again(state.bytes(), "the state");
-    EXPECT_THROW(AdaBoostTrainer(other, again, context), InputError);
+    EXPECT_THROW(BoostRun(other, again, context), InputError);
   }
 }
 
@@ -393,24 +373,24 @@ TEST(AdaBoost, SomeQueriesTrainAsADataSetOfTheirOwn) {
   const Dataset copy = some.select();
   for (const AdaBoostOptions& options : many_options()) {
     if (options.bandit != BanditKind::kNone) continue;
-    AdaBoostTrainer of_some(some, options, context);
-    AdaBoostTrainer of_copy(copy, options, context);
-    of_some.step(10);
-    of_copy.step(10);
+    AdaBoostTrainer of_some(some, options, {1}, nullptr, context);
+    BoostRun of_copy(copy, options, context);
+    add_rounds(of_some, 10);
+    add_rounds(of_copy, 10);
     // Fixed-point weights are rounded by the documents' numbers, which differ.
-    const AdaBoostModel a = of_some.model();
-    const AdaBoostModel b = of_copy.model();
-    ASSERT_EQ(a.rounds(), b.rounds());
-    EXPECT_NEAR(a.error_bound(a.rounds()), b.error_bound(b.rounds()), 2e-3) << "but for near ties";
+    const AdaBoostRounds a = of_some.rounds();
+    const AdaBoostRounds b = of_copy.rounds();
+    ASSERT_EQ(a.count(), b.count());
+    EXPECT_NEAR(a.error_bound(), b.error_bound(), 2e-3) << "but for near ties";
     for (int t = 0; t < 3; ++t) EXPECT_EQ(plain_cuts(a, t).size(), plain_cuts(b, t).size());
-    EXPECT_NEAR(a.round(0).edge, b.round(0).edge, 1e-6);
+    EXPECT_NEAR(a.trees[0].edge, b.trees[0].edge, 1e-6);
     BinaryWriter state;
     of_some.save_state(state);
     BinaryReader in(state.bytes(), "state");
-    AdaBoostTrainer resumed(some, in, context);
-    resumed.step(5);
-    of_some.step(5);
-    EXPECT_EQ(saved_bytes(resumed.model()), saved_bytes(of_some.model()));
+    AdaBoostTrainer resumed(some, options, {1}, &in, context);
+    add_rounds(resumed, 5);
+    add_rounds(of_some, 5);
+    EXPECT_EQ(saved_bytes(resumed.rounds()), saved_bytes(of_some.rounds()));
   }
 }
 
@@ -420,14 +400,13 @@ TEST(AdaBoost, SavesAndLoads) {
     const Dataset data = random_dataset(300, 9, labels, 5);
     for (AdaBoostOptions options : many_options()) {
       options.iterations = 10;
-      const AdaBoostModel model = train_adaboost(data, options, context);
+      const AdaBoostRounds model = train_adaboost(data, options, context);
       const std::vector<uint8_t> bytes = saved_bytes(model);
-      const AdaBoostModel loaded = loaded_from(bytes);
+      const AdaBoostRounds loaded = loaded_from(bytes);
       EXPECT_EQ(saved_bytes(loaded), bytes);
-      EXPECT_EQ(loaded.id(), model.id());
-      EXPECT_EQ(loaded.feature_use(), model.feature_use());
-      const ScoreMatrix before = model.score(data, model.rounds(), context);
-      const ScoreMatrix after = loaded.score(data, model.rounds(), context);
+      EXPECT_EQ(loaded.id, model.id);
+      const ScoreMatrix before = scores_after(model, model.count(), data, context);
+      const ScoreMatrix after = scores_after(loaded, model.count(), data, context);
       EXPECT_TRUE(std::equal(before.values().begin(), before.values().end(), after.values().begin()));
     }
   }
@@ -444,8 +423,8 @@ TEST(AdaBoost, DamagedBytesAreRefused) {
     std::vector<uint8_t> bytes = good;
     bytes[at] = static_cast<uint8_t>(bytes[at] ^ 0xff);
     try {
-      const AdaBoostModel model = loaded_from(bytes);
-      if (model.features() == data.features()) model.score(data, model.rounds(), context);
+      const AdaBoostRounds model = loaded_from(bytes);
+      if (model.cuts.features() == data.features()) scores_after(model, model.count(), data, context);
     } catch (const InputError&) {
       ++refused;
     }
@@ -468,11 +447,11 @@ TEST(AdaBoost, ConstantDataGivesAConstantModel) {
   }());
   for (AdaBoostOptions options : many_options()) {
     options.iterations = 50;
-    const AdaBoostModel model = train_adaboost(data, options, context);
-    const ScoreMatrix scores = model.score(data, model.rounds(), context);
+    const AdaBoostRounds model = train_adaboost(data, options, context);
+    const ScoreMatrix scores = scores_after(model, model.count(), data, context);
     for (const float value : scores.values()) EXPECT_TRUE(std::isfinite(value));
     for (size_t l = 0; l < 3; ++l) EXPECT_EQ(scores.row(0)[l], scores.row(29)[l]);
-    for (int t = 0; t < model.rounds(); ++t) EXPECT_TRUE(model.round(t).cuts.empty());
+    for (int t = 0; t < model.count(); ++t) EXPECT_TRUE(model.trees[t].cuts.empty());
   }
 }
 
@@ -487,8 +466,8 @@ TEST(AdaBoost, SeparableDataIsLearntWithoutOverflow) {
   const Dataset data = make_dataset(features, 1, labels);
   for (AdaBoostOptions options : many_options()) {
     options.iterations = 200;
-    const AdaBoostModel model = train_adaboost(data, options, context);
-    const ScoreMatrix scores = model.score(data, model.rounds(), context);
+    const AdaBoostRounds model = train_adaboost(data, options, context);
+    const ScoreMatrix scores = scores_after(model, model.count(), data, context);
     for (const float value : scores.values()) ASSERT_TRUE(std::isfinite(value));
     EXPECT_EQ(hamming_error(scores, data.labels(), options.weights), 0);
   }
@@ -504,34 +483,32 @@ TEST(AdaBoost, RefusesWhatCannotBeTrained) {
   EXPECT_THROW(with({{"iterations", "0"}}), InputError);
   EXPECT_THROW(with({{"bandit", "exp4"}}), InputError);
   EXPECT_THROW(with({{"shrinkage", "nan"}}), InputError);
-  const AdaBoostModel model =
+  const AdaBoostRounds model =
       train_adaboost(random_dataset(50, 4, 2, 1), with({{"iterations", "3"}}), context);
-  EXPECT_THROW(model.score(random_dataset(50, 5, 2, 1), 1, context), InputError);
-  EXPECT_THROW(model.score(random_dataset(50, 4, 2, 1), 4, context), InputError);
+  EXPECT_THROW(scores_after(model, 1, random_dataset(50, 5, 2, 1), context), InputError);
   // One label only is no error when the number of labels is given.
-  EXPECT_GE(train_adaboost(make_dataset({1, 2}, 1, {0, 0}), with({{"labels", "3"}}), context).rounds(), 1);
+  EXPECT_GE(train_adaboost(make_dataset({1, 2}, 1, {0, 0}), with({{"labels", "3"}}), context).count(), 1);
 }
 
 TEST(AdaBoost, StopsAtTheEdgeFloor) {
   const Context context;
   const Dataset data = random_dataset(300, 9, 3, 5);
-  const AdaBoostModel model =
+  const AdaBoostRounds model =
       train_adaboost(data, with({{"iterations", "500"}, {"shrinkage", "1"}, {"edge_floor", "0.2"}}), context);
-  EXPECT_LT(model.rounds(), 500);
-  EXPECT_TRUE(model.finished_early());
-  for (int t = 0; t < model.rounds(); ++t) EXPECT_GT(model.round(t).edge, 0.2);
+  EXPECT_LT(model.count(), 500);
+  EXPECT_TRUE(model.finished);
+  for (int t = 0; t < model.count(); ++t) EXPECT_GT(model.trees[t].edge, 0.2);
 }
 
 // Rounding must not matter where single weights are a few units of fixed point.
 TEST(AdaBoost, TheEdgeIsThatOfTheFloatWeightsOnManyDocuments) {
   const Context context(2);
   const Dataset data = random_dataset(1000000, 2, 5, 3);
-  AdaBoostTrainer trainer(data, with({{"base", "stump"}, {"shrinkage", "1"}, {"weights", "uniform"}}),
-                          context);
-  trainer.step(8);
-  const AdaBoostModel model = trainer.model();
-  for (int t = 0; t < model.rounds(); ++t)
-    EXPECT_NEAR(model.round(t).normalizer, std::sqrt(1 - std::pow(model.round(t).edge, 2)), 1e-5);
+  BoostRun trainer(data, with({{"base", "stump"}, {"shrinkage", "1"}, {"weights", "uniform"}}), context);
+  add_rounds(trainer, 8);
+  const AdaBoostRounds model = trainer.rounds();
+  for (int t = 0; t < model.count(); ++t)
+    EXPECT_NEAR(model.trees[t].normalizer, std::sqrt(1 - std::pow(model.trees[t].edge, 2)), 1e-5);
 }
 
 TEST(AdaBoost, TheBanditLearnsWhichFeaturesMatter) {
@@ -550,11 +527,11 @@ TEST(AdaBoost, TheBanditLearnsWhichFeaturesMatter) {
         const auto bound = [&](const char* rule) {
           AdaBoostOptions options = with({{"base", base}, {"bandit", rule}, {"arms_per_pull", arms}});
           options.iterations = rounds;
-          const AdaBoostModel model = train_adaboost(data, options, context);
-          EXPECT_EQ(model.bandit_samples().back().round, rounds);
-          for (const BanditSample& sample : model.bandit_samples())
-            EXPECT_LT(*std::max_element(sample.probabilities.begin(), sample.probabilities.end()), 0.5);
-          return model.error_bound(rounds);
+          const AdaBoostRounds model = train_adaboost(data, options, context);
+          EXPECT_EQ(model.bandit_samples.back().round, rounds);
+          for (const FeatureShares& sample : model.bandit_samples)
+            EXPECT_LT(*std::max_element(sample.shares.begin(), sample.shares.end()), 0.5);
+          return model.error_bound();
         };
         EXPECT_LT(bound(bandit), bound("random"));
       }

@@ -8,8 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "learners/adaboost_mh/histogram.h"
-#include "tunemix/learners/adaboost_mh.h"
+#include "learners/adaboost_mh/trainer.h"
 
 namespace tunemix::test {
 
@@ -44,7 +43,7 @@ class PlainLearner {
     bool operator==(const PlainCut&) const = default;
   };
 
-  PlainLearner(const Dataset& data, const AdaBoostTrainer& trainer, size_t labels, const Context& context)
+  PlainLearner(const Dataset& data, AdaBoostTrainer& trainer, size_t labels, const Context& context)
       : data_(data), labels_(labels), cuts_(find_cuts(data, 255, context)) {
     const auto scale = static_cast<float>(trees::kOne / trainer.weight_sum());
     for (size_t i = 0; i < data.documents(); ++i)
@@ -193,23 +192,67 @@ class PlainLearner {
   std::vector<int64_t> weight_;
 };
 
-// f_l of one document by walking the rounds as their definition says.
-inline std::vector<double> plain_scores(const AdaBoostModel& model, std::span<const float> x, int rounds) {
-  std::vector<double> f(model.labels(), 0.0);
+// All of a data set, boosted round by round.
+class BoostRun : public AdaBoostTrainer {
+ public:
+  BoostRun(const Dataset& data, const AdaBoostOptions& options, const Context& context)
+      : BoostRun(std::make_shared<BinCache>(data), options, nullptr, context) {}
+  BoostRun(const Dataset& data, BinaryReader& state, const Context& context)
+      : BoostRun(std::make_shared<BinCache>(data), {}, &state, context) {}
+
+ private:
+  BoostRun(std::shared_ptr<BinCache> cache, const AdaBoostOptions& options, BinaryReader* state,
+           const Context& context)
+      : BoostRun(cache, std::make_shared<TrainingData>(*cache), options, state, context) {}
+  BoostRun(std::shared_ptr<BinCache> cache, std::shared_ptr<TrainingData> all, const AdaBoostOptions& options,
+           BinaryReader* state, const Context& context)
+      : AdaBoostTrainer(*all, options, {options.iterations}, state, context), cache_(cache), all_(all) {}
+
+  std::shared_ptr<BinCache> cache_;
+  std::shared_ptr<TrainingData> all_;
+};
+
+// Returns how many rounds were made.
+inline int add_rounds(AdaBoostTrainer& trainer, int rounds) {
+  int made = 0;
+  while (made < rounds && trainer.add_round()) ++made;
+  return made;
+}
+
+inline AdaBoostRounds train_adaboost(const Dataset& train, const AdaBoostOptions& options,
+                                     const Context& context) {
+  BoostRun run(train, options, context);
+  add_rounds(run, options.iterations);
+  return run.rounds();
+}
+
+inline ScoreMatrix scores_after(const AdaBoostRounds& made, int rounds, const Dataset& data,
+                                const Context& context) {
+  const size_t only[] = {0};
+  return std::move(AdaBoostModel(made, {rounds}).score(data, only, context)[0]);
+}
+
+inline float threshold(const AdaBoostRounds& made, const Cut& cut) {
+  return made.cuts.thresholds(cut.feature)[cut.bin];
+}
+
+// f_l of one document by walking the trees as their definition says.
+inline std::vector<double> plain_scores(const AdaBoostRounds& made, std::span<const float> x, int rounds) {
+  std::vector<double> f(made.labels, 0.0);
   for (int t = 0; t < rounds; ++t) {
-    const BoostRound& round = model.round(t);
+    const Tree& tree = made.trees[t];
     size_t leaf = 0;
-    for (size_t k = 0; k < round.cuts.size(); ++k) {
-      const bool pass = x[round.cuts[k].feature] >= model.threshold(round.cuts[k]);
-      if (round.product)
+    for (size_t k = 0; k < tree.cuts.size(); ++k) {
+      const bool pass = x[tree.cuts[k].feature] >= threshold(made, tree.cuts[k]);
+      if (tree.product)
         leaf ^= pass ? 0 : 1;
-      else if (round.split_leaf[k] == leaf && pass)
+      else if (tree.split_leaf[k] == leaf && pass)
         leaf = k + 1;
     }
-    for (size_t l = 0; l < model.labels(); ++l) {
-      const double vote = round.values.empty() ? ((round.votes[leaf] >> l & 1) != 0 ? 1.0 : -1.0)
-                                               : static_cast<double>(round.values[leaf * model.labels() + l]);
-      f[l] += model.options().shrinkage * round.alpha * vote;
+    for (size_t l = 0; l < made.labels; ++l) {
+      const double vote = tree.values.empty() ? ((tree.votes[leaf] >> l & 1) != 0 ? 1.0 : -1.0)
+                                              : static_cast<double>(tree.values[leaf * made.labels + l]);
+      f[l] += made.options.shrinkage * tree.alpha * vote;
     }
   }
   return f;

@@ -470,15 +470,15 @@ TEST(TreeGrower, EqualsThePlainTreeCutForCut) {
         TreeGrower grower(bins, cuts, options, nullptr, 0, 0, context);
         const GrownTree fast = grower.grow(words.data(), scale, {nullptr, words.size()}, {}, random);
         const PlainTree plain = plain_tree(bins, cuts, words, scale, options);
-        ASSERT_EQ(fast.round.cuts.size(), plain.cuts.size());
+        ASSERT_EQ(fast.tree.cuts.size(), plain.cuts.size());
         EXPECT_GE(plain.cuts.size(), 5U);
         for (size_t k = 0; k < plain.cuts.size(); ++k) {
-          EXPECT_EQ(fast.round.cuts[k].feature, plain.cuts[k].feature) << k;
-          EXPECT_EQ(fast.round.cuts[k].bin, plain.cuts[k].bin) << k;
-          EXPECT_EQ(fast.round.split_leaf[k], plain.split_leaf[k]) << k;
+          EXPECT_EQ(fast.tree.cuts[k].feature, plain.cuts[k].feature) << k;
+          EXPECT_EQ(fast.tree.cuts[k].bin, plain.cuts[k].bin) << k;
+          EXPECT_EQ(fast.tree.split_leaf[k], plain.split_leaf[k]) << k;
         }
         for (size_t k = 0; k < plain.values.size(); ++k)
-          EXPECT_NEAR(fast.round.values[k], plain.values[k], 1e-5 * (1 + std::abs(plain.values[k])));
+          EXPECT_NEAR(fast.tree.values[k], plain.values[k], 1e-5 * (1 + std::abs(plain.values[k])));
       }
 }
 
@@ -498,7 +498,7 @@ TEST(Mart, OneRoundByHand) {
   const auto& model = dynamic_cast<const TreeModel&>(*learned.model);
   // The mean is 1; the first cut takes the 3s apart, the second the 1s from the 0s.
   ASSERT_EQ(model.trees().size(), 1U);
-  const BoostRound& tree = model.trees()[0];
+  const Tree& tree = model.trees()[0];
   ASSERT_EQ(tree.cuts.size(), 2U);
   EXPECT_EQ(tree.split_leaf, (std::vector<uint8_t>{0, 0}));
   const auto threshold = [&](size_t k) { return model.cuts().thresholds(0)[tree.cuts[k].bin]; };

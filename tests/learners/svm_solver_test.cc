@@ -11,12 +11,15 @@
 namespace tunemix {
 namespace {
 
+using test::OneC;
 using test::plain_options;
 using test::random_rows;
 using test::Rows;
+using test::scores_of;
+using test::train_svm;
 
-std::vector<double> weights_without_bias(const SvmModel& model) {
-  return {model.weights().begin(), model.weights().end() - static_cast<std::ptrdiff_t>(model.labels())};
+std::vector<double> weights_without_bias(const SvmSolution& model) {
+  return {model.weights.begin(), model.weights.end() - static_cast<std::ptrdiff_t>(model.labels)};
 }
 
 TEST(Simplex, ProjectionEqualsTheBestOverAllSupports) {
@@ -50,16 +53,16 @@ TEST(SvmSolver, ReachesTheOptimumOfASlowSolver) {
     for (const double C : {0.1, 3.0, 40.0}) {
       const double optimum = test::slow_optimum(rows, K, C, 3000);
       for (const SvmSolver solver : test::kSolvers) {
-        SvmOptions options = plain_options(solver);
+        OneC options = plain_options(solver);
         options.labels = static_cast<int>(K);
         options.C = C;
         options.gap = 1e-6;
         options.max_epochs = 20000;
-        const SvmModel model = train_svm(rows.dataset(), options, context);
-        EXPECT_LE(model.solution().gap(), 1.001e-6);
-        EXPECT_NEAR(model.solution().primal, optimum, 1e-5 * optimum) << K << " labels, C " << C;
+        const SvmSolution model = train_svm(rows.dataset(), options, context);
+        EXPECT_LE(model.gap(), 1.001e-6);
+        EXPECT_NEAR(model.primal, optimum, 1e-5 * optimum) << K << " labels, C " << C;
         const std::vector<double> ones(rows.labels.size(), 1.0);
-        EXPECT_NEAR(model.solution().primal, test::objective(rows, K, weights_without_bias(model), C, ones),
+        EXPECT_NEAR(model.primal, test::objective(rows, K, weights_without_bias(model), C, ones),
                     1e-9 * optimum);
       }
     }
@@ -71,7 +74,7 @@ TEST(SvmSolver, FulfilsTheOptimalityConditions) {
   const double C = 5;
   const Rows rows = random_rows(200, 4, 3, 5);
   const Dataset data = rows.dataset();
-  const SvmOptions options = plain_options(SvmSolver::kDual);
+  const OneC options = plain_options(SvmSolver::kDual);
   const svm::Problem problem(data, fit_scaling(data, SvmScale::kNone, context), options, 3, context);
   svm::State state{std::vector<double>(problem.features() * problem.width(), 0.0),
                    std::vector<double>(problem.documents() * problem.width(), 0.0)};
@@ -121,14 +124,14 @@ TEST(SvmSolver, TwoLabelsGiveTheBinaryHingeSolution) {
     }
   const Context context;
   for (const SvmSolver solver : test::kSolvers) {
-    SvmOptions options = plain_options(solver);
+    OneC options = plain_options(solver);
     options.C = C;
     options.gap = 1e-8;
     options.max_epochs = 50000;
-    const SvmModel model = train_svm(rows.dataset(), options, context);
+    const SvmSolution model = train_svm(rows.dataset(), options, context);
     for (size_t j = 0; j < 3; ++j) {
-      EXPECT_NEAR(model.weights()[j * 2 + 1] - model.weights()[j * 2], w[j], 1e-3);
-      EXPECT_NEAR(model.weights()[j * 2 + 1], -model.weights()[j * 2], 1e-9);
+      EXPECT_NEAR(model.weights[j * 2 + 1] - model.weights[j * 2], w[j], 1e-3);
+      EXPECT_NEAR(model.weights[j * 2 + 1], -model.weights[j * 2], 1e-9);
     }
   }
 }
@@ -139,12 +142,12 @@ TEST(SvmSolver, SparseAndDenseRowsGiveTheObjectiveOfTheDefinition) {
     const Rows rows = random_rows(3000, 20, 4, 21, density);
     const std::vector<double> ones(rows.labels.size(), 1.0);
     for (const SvmSolver solver : test::kSolvers) {
-      SvmOptions options = plain_options(solver);
+      OneC options = plain_options(solver);
       options.C = 2;
-      const SvmModel model = train_svm(rows.dataset(), options, context);
-      EXPECT_LE(model.solution().gap(), 1e-3);
-      EXPECT_NEAR(model.solution().primal,
-                  test::objective(rows, model.labels(), weights_without_bias(model), 2, ones), 1e-9);
+      const SvmSolution model = train_svm(rows.dataset(), options, context);
+      EXPECT_LE(model.gap(), 1e-3);
+      EXPECT_NEAR(model.primal, test::objective(rows, model.labels, weights_without_bias(model), 2, ones),
+                  1e-9);
     }
   }
 }
@@ -159,29 +162,29 @@ TEST(SvmSolver, AWeightOfTwoToTheLabelIsSoManyCopies) {
                       rows.x.begin() + static_cast<std::ptrdiff_t>(i * 3 + 3));
       copies.labels.push_back(rows.labels[i]);
     }
-  SvmOptions options = plain_options(SvmSolver::kAuto);
+  OneC options = plain_options(SvmSolver::kAuto);
   options.gap = 1e-7;
   options.max_epochs = 20000;
-  const SvmModel uniform = train_svm(copies.dataset(), options, context);
+  const SvmSolution uniform = train_svm(copies.dataset(), options, context);
   options.weights = SvmWeights::kExponential;
-  const SvmModel weighted = train_svm(rows.dataset(), options, context);
-  EXPECT_NEAR(weighted.solution().primal, uniform.solution().primal, 1e-6);
+  const SvmSolution weighted = train_svm(rows.dataset(), options, context);
+  EXPECT_NEAR(weighted.primal, uniform.primal, 1e-6);
 }
 
 TEST(SvmSolver, TheSmallestCStillGivesAnAccurateDirection) {
   // There the objective is that of M = 0 to many digits, and M is C times a fixed matrix.
   const Context context;
   const Rows rows = random_rows(2000, 5, 3, 17);
-  SvmOptions options;
+  OneC options;
   const double Cs[] = {1e-6, 1e-5};
   for (const SvmSolver solver : test::kSolvers) {
     options.solver = solver;
     for (const double C : Cs) {
       options.C = C;
-      const SvmModel model = train_svm(rows.dataset(), options, context);
-      const double gain = C - model.solution().primal;
+      const SvmSolution model = train_svm(rows.dataset(), options, context);
+      const double gain = C - model.primal;
       EXPECT_GT(gain, 0);
-      EXPECT_LE(model.solution().primal - model.solution().dual, 0.011 * gain);
+      EXPECT_LE(model.primal - model.dual, 0.011 * gain);
     }
   }
 }

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "learners/svm/svm.h"
 #include "tunemix/core/random.h"
 #include "tunemix/data/dataset.h"
-#include "tunemix/learners/svm.h"
 
 namespace tunemix::test {
 
@@ -40,8 +40,23 @@ inline Rows random_rows(size_t n, size_t d, int K, uint64_t seed, double density
   return rows;
 }
 
-inline SvmOptions plain_options(SvmSolver solver) {
-  SvmOptions options;
+// For one C.
+struct OneC : SvmOptions {
+  double C = 1;
+};
+
+inline SvmSolution train_svm(const Dataset& data, const OneC& options, const Context& context) {
+  const double C[] = {options.C};
+  return train_svm_path(data, options, C, context).front();
+}
+
+inline ScoreMatrix scores_of(const SvmSolution& solution, const Dataset& data, const Context& context) {
+  const size_t only[] = {0};
+  return std::move(SvmModel({{"", solution}}).score(data, only, context)[0]);
+}
+
+inline OneC plain_options(SvmSolver solver) {
+  OneC options;
   options.solver = solver;
   options.bias = false;
   options.scale = SvmScale::kNone;

@@ -11,10 +11,13 @@
 namespace tunemix {
 namespace {
 
+using test::OneC;
 using test::random_rows;
 using test::Rows;
+using test::scores_of;
+using test::train_svm;
 
-void expect_solved(const Rows& rows, SvmOptions options, const std::string& what) {
+void expect_solved(const Rows& rows, OneC options, const std::string& what) {
   const Context context;
   for (const SvmSolver solver : test::kSolvers)
     for (const SvmScale scale : {SvmScale::kNone, SvmScale::kMinMax, SvmScale::kStandard})
@@ -25,10 +28,10 @@ void expect_solved(const Rows& rows, SvmOptions options, const std::string& what
           options.bias = bias;
           options.C = C;
           const Dataset data = rows.dataset();
-          const SvmModel model = train_svm(data, options, context);
-          EXPECT_LE(model.solution().gap(), 1e-3) << what << ", C " << C;
-          EXPECT_GE(model.solution().gap(), -1e-12) << what;
-          const ScoreMatrix scores = model.score(data, context);
+          const SvmSolution model = train_svm(data, options, context);
+          EXPECT_LE(model.gap(), 1e-3) << what << ", C " << C;
+          EXPECT_GE(model.gap(), -1e-12) << what;
+          const ScoreMatrix scores = scores_of(model, data, context);
           for (const float f : scores.values()) EXPECT_TRUE(std::isfinite(f)) << what;
         }
 }
@@ -52,7 +55,7 @@ TEST(SvmTrain, AwkwardDataIsSolved) {
   std::fill(same.labels.begin(), same.labels.end(), 0);
   expect_solved(same, {}, "one label in all");
 
-  SvmOptions many;
+  OneC many;
   many.labels = 9;
   expect_solved(random_rows(4, 2, 3, 5), many, "fewer documents than labels");
 
@@ -64,17 +67,17 @@ TEST(SvmTrain, AwkwardDataIsSolved) {
 TEST(SvmTrain, APathEqualsColdStartsWithinTheGapAndKeepsTheOrderAsked) {
   const Context context;
   const Dataset data = random_rows(1500, 8, 4, 9).dataset();
-  SvmOptions options;
+  OneC options;
   const double Cs[] = {10, 1e-4, 1, 1000, 1};
-  const std::vector<SvmModel> path = train_svm_path(data, options, Cs, context);
+  const std::vector<SvmSolution> path = train_svm_path(data, options, Cs, context);
   ASSERT_EQ(path.size(), std::size(Cs));
   for (size_t c = 0; c < std::size(Cs); ++c) {
-    EXPECT_EQ(path[c].solution().C, Cs[c]);
+    EXPECT_EQ(path[c].C, Cs[c]);
     options.C = Cs[c];
-    const auto cold = train_svm(data, options, context).solution();
-    EXPECT_LE(path[c].solution().gap(), 1e-3);
-    EXPECT_LE(std::abs(path[c].solution().primal - cold.primal), 1e-3 * cold.primal);
-    EXPECT_GE(path[c].solution().primal, cold.dual);
+    const auto cold = train_svm(data, options, context);
+    EXPECT_LE(path[c].gap(), 1e-3);
+    EXPECT_LE(std::abs(path[c].primal - cold.primal), 1e-3 * cold.primal);
+    EXPECT_GE(path[c].primal, cold.dual);
   }
 }
 
@@ -82,16 +85,16 @@ TEST(SvmTrain, SameBytesOnAnyNumberOfThreads) {
   const Dataset data = random_rows(5000, 12, 5, 12).dataset();
   const double Cs[] = {1e-3, 1, 1000};
   for (const SvmSolver solver : test::kSolvers) {
-    SvmOptions options;
+    OneC options;
     options.solver = solver;
     options.max_epochs = 100;
-    const std::vector<SvmModel> one = train_svm_path(data, options, Cs, Context(1));
+    const std::vector<SvmSolution> one = train_svm_path(data, options, Cs, Context(1));
     for (const int threads : {2, 4}) {
-      const std::vector<SvmModel> more = train_svm_path(data, options, Cs, Context(threads));
+      const std::vector<SvmSolution> more = train_svm_path(data, options, Cs, Context(threads));
       for (size_t c = 0; c < std::size(Cs); ++c) {
         EXPECT_EQ(one[c].id(), more[c].id());
-        EXPECT_EQ(one[c].solution().primal, more[c].solution().primal);
-        EXPECT_EQ(one[c].solution().dual, more[c].solution().dual);
+        EXPECT_EQ(one[c].primal, more[c].primal);
+        EXPECT_EQ(one[c].dual, more[c].dual);
       }
     }
   }
@@ -102,16 +105,16 @@ TEST(SvmTrain, ScalingIsFittedStoredAndApplied) {
   Rows rows = random_rows(400, 3, 3, 14);
   for (size_t i = 0; i < 400; ++i) rows.x[i * 3] = 1000 + 50 * rows.x[i * 3];
   for (const SvmScale scale : {SvmScale::kMinMax, SvmScale::kStandard}) {
-    SvmOptions options;
+    OneC options;
     options.scale = scale;
     options.gap = 1e-6;
     const Dataset data = rows.dataset();
-    const SvmModel model = train_svm(data, options, context);
+    const SvmSolution model = train_svm(data, options, context);
     Rows scaled = rows;
     for (size_t i = 0; i < 400; ++i)
       for (size_t j = 0; j < 3; ++j)
         scaled.x[i * 3 + j] = static_cast<float>(
-            (static_cast<double>(rows.x[i * 3 + j]) - model.scaling().shift[j]) * model.scaling().factor[j]);
+            (static_cast<double>(rows.x[i * 3 + j]) - model.scaling.shift[j]) * model.scaling.factor[j]);
     double low = INFINITY;
     double high = -INFINITY;
     double squares = 0;
@@ -127,10 +130,10 @@ TEST(SvmTrain, ScalingIsFittedStoredAndApplied) {
       EXPECT_NEAR(squares / 400, 1, 1e-4);
     }
     options.scale = SvmScale::kNone;
-    const SvmModel same = train_svm(scaled.dataset(), options, context);
-    EXPECT_NEAR(model.solution().primal, same.solution().primal, 1e-9);
-    const ScoreMatrix a = model.score(data, context);
-    const ScoreMatrix b = same.score(scaled.dataset(), context);
+    const SvmSolution same = train_svm(scaled.dataset(), options, context);
+    EXPECT_NEAR(model.primal, same.primal, 1e-9);
+    const ScoreMatrix a = scores_of(model, data, context);
+    const ScoreMatrix b = scores_of(same, scaled.dataset(), context);
     for (size_t e = 0; e < a.values().size(); ++e) EXPECT_NEAR(a.values()[e], b.values()[e], 1e-4);
   }
 }
@@ -138,15 +141,15 @@ TEST(SvmTrain, ScalingIsFittedStoredAndApplied) {
 TEST(SvmTrain, WhatDoesNotFitIsRefused) {
   const Context context;
   const Dataset data = random_rows(50, 3, 3, 15).dataset();
-  SvmOptions options;
+  OneC options;
   options.labels = 2;
   EXPECT_THROW(train_svm(data, options, context), InputError);
   const double negative[] = {1, -1};
   EXPECT_THROW(train_svm_path(data, {}, negative, context), InputError);
   EXPECT_THROW(train_svm(Dataset(FloatBuffer(), 3, {}, QueryIndex(), NameTable()), {}, context), InputError);
-  const SvmModel model = train_svm(data, {}, context);
+  const SvmSolution model = train_svm(data, {}, context);
   try {
-    model.score(random_rows(50, 4, 3, 15).dataset(), context);
+    scores_of(model, random_rows(50, 4, 3, 15).dataset(), context);
     FAIL() << "accepted 4 features";
   } catch (const InputError& error) {
     EXPECT_NE(std::string(error.what()).find("4 features"), std::string::npos);
@@ -157,14 +160,14 @@ TEST(SvmTrain, WhatDoesNotFitIsRefused) {
 TEST(SvmTrain, LeavesManyWeightsToDescent) {
   const Context context;
   const Dataset data = random_rows(60, 120, 3, 9).dataset();
-  SvmOptions options;
+  OneC options;
   options.C = 1e4;
   options.gap = 1e-12;
   const auto trained = [&](SvmSolver solver, int max_epochs) {
     options.solver = solver;
     options.max_epochs = max_epochs;
-    const SvmModel model = train_svm(data, options, context);
-    return std::pair(model.solution().epochs, model.solution().dual);
+    const SvmSolution model = train_svm(data, options, context);
+    return std::pair(model.epochs, model.dual);
   };
   const int within = 1000;  // a Newton step costs as much as forty passes
   EXPECT_EQ(trained(SvmSolver::kAuto, within), trained(SvmSolver::kDual, within));
@@ -175,14 +178,14 @@ TEST(SvmTrain, SaysWhenTheGapIsNotReached) {
   Context context;
   std::vector<std::string> warnings;
   context.on_log = [&](LogLevel, const std::string& message) { warnings.push_back(message); };
-  SvmOptions options;
+  OneC options;
   options.gap = 1e-9;
   options.C = 1e4;
   options.max_epochs = 2;
-  const SvmModel model = train_svm(random_rows(500, 5, 3, 16).dataset(), options, context);
+  const SvmSolution model = train_svm(random_rows(500, 5, 3, 16).dataset(), options, context);
   ASSERT_EQ(warnings.size(), 1U);
   EXPECT_NE(warnings[0].find("stopped after 2 epochs"), std::string::npos);
-  EXPECT_GT(model.solution().gap(), 1e-9);
+  EXPECT_GT(model.gap(), 1e-9);
 }
 
 // Forty features that are nearly the same, and labels of which three fifths are chance: a model gains next to
@@ -202,33 +205,33 @@ TEST(SvmTrain, DoesNotLookForLongWhatNoiseDoesNotHave) {
   Context context;
   std::vector<std::string> warnings;
   context.on_log = [&](LogLevel, const std::string& message) { warnings.push_back(message); };
-  SvmOptions options;
+  OneC options;
   options.solver = SvmSolver::kDual;
   options.C = 30;
-  const SvmModel model = train_svm(rows.dataset(), options, context);
-  EXPECT_LE(model.solution().gap(), options.gap);
-  EXPECT_LT(model.solution().epochs, 500);
+  const SvmSolution model = train_svm(rows.dataset(), options, context);
+  EXPECT_LE(model.gap(), options.gap);
+  EXPECT_LT(model.epochs, 500);
   EXPECT_TRUE(warnings.empty()) << warnings[0];
 }
 
 TEST(SvmModel, ComesBackFromItsBytesAndRefusesBrokenOnes) {
   const Context context;
   const Dataset data = random_rows(100, 4, 3, 19).dataset();
-  const SvmModel model = train_svm(data, {}, context);
+  const SvmSolution model = train_svm(data, {}, context);
   BinaryWriter saved;
   model.save(saved);
   const auto load = [](std::span<const uint8_t> bytes) {
     BinaryReader in(bytes, "the test");
-    SvmModel loaded = SvmModel::load(in);
+    SvmSolution loaded = SvmSolution::load(in);
     in.expect_end();
     return loaded;
   };
-  const SvmModel again = load(saved.bytes());
+  const SvmSolution again = load(saved.bytes());
   EXPECT_EQ(again.id(), model.id());
-  EXPECT_EQ(again.solution().primal, model.solution().primal);
-  EXPECT_EQ(again.solution().epochs, model.solution().epochs);
-  const ScoreMatrix a = model.score(data, context);
-  const ScoreMatrix b = again.score(data, context);
+  EXPECT_EQ(again.primal, model.primal);
+  EXPECT_EQ(again.epochs, model.epochs);
+  const ScoreMatrix a = scores_of(model, data, context);
+  const ScoreMatrix b = scores_of(again, data, context);
   EXPECT_TRUE(std::equal(a.values().begin(), a.values().end(), b.values().begin()));
   for (const size_t cut : {size_t{0}, size_t{5}, saved.bytes().size() / 2, saved.bytes().size() - 1})
     EXPECT_THROW(load(saved.bytes().first(cut)), InputError);
@@ -246,17 +249,17 @@ TEST(SvmTrain, SolversAgreeOnMq2008) {
   const Context context(2);
   const Dataset data = read_letor(test::shared_data() / "MQ2008" / "S1.txt", {}, context);
   const double Cs[] = {0.01, 1, 100};
-  std::vector<std::vector<SvmModel>> paths;
+  std::vector<std::vector<SvmSolution>> paths;
   for (const SvmSolver solver : test::kSolvers) {
-    SvmOptions options;
+    OneC options;
     options.solver = solver;
     paths.push_back(train_svm_path(data, options, Cs, context));
   }
   for (const auto& a : paths)
     for (size_t c = 0; c < std::size(Cs); ++c) {
-      EXPECT_LE(a[c].solution().gap(), 1e-3);
+      EXPECT_LE(a[c].gap(), 1e-3);
       // Each dual value bounds every primal value.
-      for (const auto& b : paths) EXPECT_GE(a[c].solution().primal, b[c].solution().dual);
+      for (const auto& b : paths) EXPECT_GE(a[c].primal, b[c].dual);
     }
 }
 

@@ -1,21 +1,19 @@
+#include "learners/adaboost_mh/model.h"
+
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 
-#include "learners/adaboost_mh/round_learner.h"
-#include "learners/adaboost_mh/run.h"
-#include "trees/block_scorer.h"
 #include "trees/plain_tree.h"
-#include "tunemix/learners/adaboost_mh.h"
+#include "trees/used_cuts.h"
 
 namespace tunemix {
 namespace {
 
-std::vector<uint8_t> pack_bits(std::span<const BoostRound> rounds, size_t labels) {
+std::vector<uint8_t> pack_bits(std::span<const Tree> rounds, size_t labels) {
   std::vector<uint8_t> bytes;
   size_t bit = 0;
-  for (const BoostRound& round : rounds)
-    for (const uint32_t votes : round.votes)
+  for (const Tree& tree : rounds)
+    for (const uint32_t votes : tree.votes)
       for (size_t l = 0; l < labels; ++l, ++bit) {
         if (bit % 8 == 0) bytes.push_back(0);
         bytes.back() = static_cast<uint8_t>(bytes.back() | (votes >> l & 1) << (bit % 8));
@@ -40,20 +38,20 @@ class BitReader {
   size_t at_ = 0;
 };
 
-// One field of every round, as a vector.
+// One field of every tree, as a vector.
 template <typename T, typename Get>
-std::vector<T> column(std::span<const BoostRound> rounds, Get get) {
+std::vector<T> column(std::span<const Tree> rounds, Get get) {
   std::vector<T> values;
-  for (const BoostRound& round : rounds) values.push_back(static_cast<T>(get(round)));
+  for (const Tree& tree : rounds) values.push_back(static_cast<T>(get(tree)));
   return values;
 }
 
-// One field of every cut of every round, as a vector.
+// One field of every cut of every tree, as a vector.
 template <typename T, typename Get>
-std::vector<T> cut_column(std::span<const BoostRound> rounds, Get get) {
+std::vector<T> cut_column(std::span<const Tree> rounds, Get get) {
   std::vector<T> values;
-  for (const BoostRound& round : rounds)
-    for (const Cut& cut : round.cuts) values.push_back(static_cast<T>(get(cut)));
+  for (const Tree& tree : rounds)
+    for (const Cut& cut : tree.cuts) values.push_back(static_cast<T>(get(cut)));
   return values;
 }
 
@@ -64,27 +62,27 @@ std::vector<T> get_vector_of(BinaryReader& in, size_t size) {
   return values;
 }
 
-void write_rounds(BinaryWriter& out, std::span<const BoostRound> rounds, size_t labels) {
+void write_rounds(BinaryWriter& out, std::span<const Tree> rounds, size_t labels) {
   out.put<uint64_t>(rounds.size());
-  out.put(column<double>(rounds, [](const BoostRound& r) { return r.edge; }));
-  out.put(column<double>(rounds, [](const BoostRound& r) { return r.alpha; }));
-  out.put(column<double>(rounds, [](const BoostRound& r) { return r.normalizer; }));
-  out.put(column<uint8_t>(rounds, [](const BoostRound& r) { return r.product ? 1 : 0; }));
-  out.put(column<uint8_t>(rounds, [](const BoostRound& r) { return r.cuts.size(); }));
+  out.put(column<double>(rounds, [](const Tree& r) { return r.edge; }));
+  out.put(column<double>(rounds, [](const Tree& r) { return r.alpha; }));
+  out.put(column<double>(rounds, [](const Tree& r) { return r.normalizer; }));
+  out.put(column<uint8_t>(rounds, [](const Tree& r) { return r.product ? 1 : 0; }));
+  out.put(column<uint8_t>(rounds, [](const Tree& r) { return r.cuts.size(); }));
   out.put(cut_column<uint32_t>(rounds, [](const Cut& cut) { return cut.feature; }));
   out.put(cut_column<uint8_t>(rounds, [](const Cut& cut) { return cut.bin; }));
   std::vector<uint8_t> split_leaf;
   std::vector<float> values;
-  for (const BoostRound& round : rounds) {
-    split_leaf.insert(split_leaf.end(), round.split_leaf.begin(), round.split_leaf.end());
-    values.insert(values.end(), round.values.begin(), round.values.end());
+  for (const Tree& tree : rounds) {
+    split_leaf.insert(split_leaf.end(), tree.split_leaf.begin(), tree.split_leaf.end());
+    values.insert(values.end(), tree.values.begin(), tree.values.end());
   }
   out.put(split_leaf);
   out.put(pack_bits(rounds, labels));
   out.put(values);
 }
 
-std::vector<BoostRound> read_rounds(BinaryReader& in, size_t labels, const BinCuts& cuts, bool real) {
+std::vector<Tree> read_rounds(BinaryReader& in, size_t labels, const BinCuts& cuts, bool real) {
   const size_t count = in.get_count(1);
   const auto edge = get_vector_of<double>(in, count);
   const auto alpha = get_vector_of<double>(in, count);
@@ -103,35 +101,35 @@ std::vector<BoostRound> read_rounds(BinaryReader& in, size_t labels, const BinCu
   BitReader bits(in.get_vector<uint8_t>(), in);
   const auto values = in.get_vector<float>();
 
-  std::vector<BoostRound> rounds(count);
+  std::vector<Tree> rounds(count);
   size_t next_cut = 0;
   size_t next_split = 0;
   size_t next_value = 0;
   for (size_t t = 0; t < count; ++t) {
-    BoostRound& round = rounds[t];
-    round.edge = edge[t];
-    round.alpha = alpha[t];
-    round.normalizer = normalizer[t];
-    if (!std::isfinite(round.edge + round.alpha + round.normalizer) || round.normalizer <= 0)
+    Tree& tree = rounds[t];
+    tree.edge = edge[t];
+    tree.alpha = alpha[t];
+    tree.normalizer = normalizer[t];
+    if (!std::isfinite(tree.edge + tree.alpha + tree.normalizer) || tree.normalizer <= 0)
       in.fail("a round has no finite weight");
-    round.product = product[t] != 0;
+    tree.product = product[t] != 0;
     for (size_t k = 0; k < cut_count[t]; ++k, ++next_cut) {
       const Cut cut = {feature[next_cut], bin[next_cut]};
       if (cut.feature >= cuts.features() || cut.bin >= cuts.thresholds(cut.feature).size())
         in.fail("a cut has no threshold");
-      round.cuts.push_back(cut);
-      if (round.product) continue;
-      round.split_leaf.push_back(split_leaf[next_split++]);
-      if (round.split_leaf.back() > k) in.fail("a split has no leaf");
+      tree.cuts.push_back(cut);
+      if (tree.product) continue;
+      tree.split_leaf.push_back(split_leaf[next_split++]);
+      if (tree.split_leaf.back() > k) in.fail("a split has no leaf");
     }
-    if (real && !round.product) {
-      const size_t size = round.leaves() * labels;
+    if (real && !tree.product) {
+      const size_t size = tree.leaves() * labels;
       if (size > values.size() - next_value) in.fail("values of leaves are missing");
-      round.values.assign(values.begin() + static_cast<std::ptrdiff_t>(next_value),
-                          values.begin() + static_cast<std::ptrdiff_t>(next_value + size));
+      tree.values.assign(values.begin() + static_cast<std::ptrdiff_t>(next_value),
+                         values.begin() + static_cast<std::ptrdiff_t>(next_value + size));
       next_value += size;
     } else {
-      for (size_t leaf = 0; leaf < round.leaves(); ++leaf) round.votes.push_back(bits.take(labels));
+      for (size_t leaf = 0; leaf < tree.leaves(); ++leaf) tree.votes.push_back(bits.take(labels));
     }
   }
   if (next_value != values.size()) in.fail("there are too many values of leaves");
@@ -140,103 +138,173 @@ std::vector<BoostRound> read_rounds(BinaryReader& in, size_t labels, const BinCu
 
 }  // namespace
 
-std::vector<size_t> AdaBoostModel::feature_use() const {
-  std::vector<size_t> use(features(), 0);
-  for (const BoostRound& round : rounds_)
-    for (const Cut& cut : round.cuts) ++use[cut.feature];
-  return use;
+AdaBoostRounds AdaBoostRounds::first(int rounds) const {
+  AdaBoostRounds result = *this;
+  result.options.iterations = std::max(1, rounds);
+  result.trees.resize(static_cast<size_t>(rounds));
+  result.cuts = trees::keep_used_cuts(cuts, result.trees);
+  result.finished = false;
+  std::erase_if(result.bandit_samples, [&](const FeatureShares& sample) { return sample.round > rounds; });
+  return result;
 }
 
-double AdaBoostModel::error_bound(int rounds) const {
+double AdaBoostRounds::error_bound() const {
   double bound = 1;
-  for (int t = 0; t < rounds; ++t) bound *= rounds_[t].normalizer;
+  for (const Tree& tree : trees) bound *= tree.normalizer;
   return bound;
 }
 
-double AdaBoostModel::alpha_sum(int rounds) const {
+double AdaBoostRounds::alpha_sum(int rounds) const {
   double sum = 0;
   for (int t = 0; t < rounds; ++t) {
-    double most = rounds_[t].values.empty() ? 1 : 0;
-    for (const float value : rounds_[t].values) most = std::max(most, static_cast<double>(std::abs(value)));
-    sum += options_.shrinkage * rounds_[t].alpha * most;
+    double most = trees[t].values.empty() ? 1 : 0;
+    for (const float value : trees[t].values) most = std::max(most, static_cast<double>(std::abs(value)));
+    sum += options.shrinkage * trees[t].alpha * most;
   }
   return sum;
 }
 
-ScoreMatrix AdaBoostModel::score(const Dataset& data, int rounds, const Context& context) const {
-  const int checkpoints[1] = {rounds};
-  return std::move(score(data, checkpoints, context)[0]);
+void AdaBoostRounds::save(BinaryWriter& out) const {
+  write_options(out, options);
+  out.put<uint64_t>(labels);
+  out.put(seed);
+  out.put(trained_on.high);
+  out.put(trained_on.low);
+  out.put(id);
+  out.put<uint8_t>(finished ? 1 : 0);
+  cuts.save(out);
+  write_rounds(out, trees, labels);
+  out.put<uint64_t>(bandit_samples.size());
+  for (const FeatureShares& sample : bandit_samples) {
+    out.put(static_cast<int32_t>(sample.round));
+    out.put(sample.shares);
+  }
 }
 
-std::vector<ScoreMatrix> AdaBoostModel::score(const Dataset& data, std::span<const int> checkpoints,
+AdaBoostRounds AdaBoostRounds::load(BinaryReader& in) {
+  AdaBoostRounds result;
+  result.options = read_options(in);
+  result.labels = in.get<uint64_t>();
+  if (result.labels < 2 || result.labels > trees::kMostLabels) in.fail("the number of labels is wrong");
+  result.seed = in.get<uint64_t>();
+  result.trained_on.high = in.get<uint64_t>();
+  result.trained_on.low = in.get<uint64_t>();
+  result.id = in.get_string();
+  result.finished = in.get<uint8_t>() != 0;
+  result.cuts = BinCuts::load(in);
+  result.trees = read_rounds(in, result.labels, result.cuts, result.options.votes == Votes::kReal);
+  const size_t samples = in.get_count(1);
+  for (size_t s = 0; s < samples; ++s) {
+    FeatureShares sample;
+    sample.round = in.get<int32_t>();
+    sample.shares = get_vector_of<float>(in, result.cuts.features());
+    result.bandit_samples.push_back(std::move(sample));
+  }
+  return result;
+}
+
+std::vector<Point> AdaBoostModel::points() const {
+  std::vector<Point> points;
+  for (const int64_t length : lengths_) points.push_back({length, ""});
+  return points;
+}
+
+std::vector<ScoreMatrix> AdaBoostModel::score(const Dataset& data, std::span<const size_t> points,
                                               const Context& context) const {
-  trees::expect_features(data, features());
-  for (size_t c = 0; c < checkpoints.size(); ++c)
-    if (checkpoints[c] < 0 || checkpoints[c] > rounds() || (c > 0 && checkpoints[c] < checkpoints[c - 1]))
-      throw_input("{} rounds were asked for; the model has {} (and checkpoints ascend)", checkpoints[c],
-                  rounds());
-  std::vector<ScoreMatrix> out(checkpoints.size(),
-                               ScoreMatrix(data.documents(), labels_, data.fingerprint(), id_));
-  trees::add_scores(cuts_, rounds_, options_.shrinkage, data, nullptr, checkpoints, out, context);
-  return out;
+  if (data.features() != features())
+    throw_input("the data has {} features; the model was trained on {}", data.features(), features());
+  // A model that ended early has the same scores at all later points.
+  std::vector<int> rounds;
+  for (const size_t point : points) rounds.push_back(rounds_of(point));
+  std::vector<int> distinct = rounds;
+  std::sort(distinct.begin(), distinct.end());
+  distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+  std::vector<ScoreMatrix> scores(distinct.size(),
+                                  ScoreMatrix(data.documents(), columns(), data.fingerprint(), rounds_.id));
+  const trees::BlockScorer& scorer = scorer_.get([&] {
+    trees::BlockScorer made(rounds_.cuts, rounds_.trees);
+    made.keep_tables(rounds_.options.shrinkage, columns());
+    return made;
+  });
+  trees::add_scores(scorer, data, distinct, scores, context);
+  if (distinct == rounds) return scores;
+  std::vector<ScoreMatrix> result;
+  for (const int count : rounds)
+    result.push_back(scores[static_cast<size_t>(std::lower_bound(distinct.begin(), distinct.end(), count) -
+                                                distinct.begin())]);
+  return result;
 }
 
-PlainModel AdaBoostModel::plain(int rounds) const {
+std::unique_ptr<Model> AdaBoostModel::keep(std::span<const size_t> points) const {
+  std::vector<int64_t> lengths;
+  int rounds = 0;
+  for (const size_t point : points) {
+    lengths.push_back(lengths_.at(point));
+    rounds = std::max(rounds, rounds_of(point));
+  }
+  return std::make_unique<AdaBoostModel>(rounds_.first(rounds), std::move(lengths));
+}
+
+Facts AdaBoostModel::facts() const {
+  Facts facts = {{"id", rounds_.id}};
+  for (const auto& entry : adaboost_option_table().entries())
+    facts.push_back({"options." + entry.name, entry.get(rounds_.options)});
+  facts.push_back({"labels", static_cast<int64_t>(rounds_.labels)});
+  facts.push_back({"seed", static_cast<int64_t>(rounds_.seed)});
+  facts.push_back({"trained_on", rounds_.trained_on.hex()});
+  facts.push_back({"rounds", static_cast<int64_t>(rounds_.count())});
+  facts.push_back({"finished_early", rounds_.finished ? "true" : "false"});
+  facts.push_back({"error_bound", rounds_.error_bound()});
+  facts.push_back({"alpha_sum", rounds_.alpha_sum(rounds_.count())});
+  const auto of_trees = [&](auto get) { return column<double>(rounds_.trees, get); };
+  facts.push_back({"edges", of_trees([](const Tree& tree) { return tree.edge; })});
+  facts.push_back({"alphas", of_trees([](const Tree& tree) { return tree.alpha; })});
+  facts.push_back({"normalizers", of_trees([](const Tree& tree) { return tree.normalizer; })});
+  facts.push_back({"leaves", of_trees([](const Tree& tree) { return tree.leaves(); })});
+  return facts;
+}
+
+std::vector<double> AdaBoostModel::importance() const {
+  std::vector<double> shares(features(), 0);
+  double total = 0;
+  for (const Tree& tree : rounds_.trees)
+    for (const Cut& cut : tree.cuts) {
+      ++shares[cut.feature];
+      ++total;
+    }
+  for (double& share : shares) share = total > 0 ? share / total : 0;
+  return shares;
+}
+
+PlainModel AdaBoostModel::plain(size_t point) const {
   PlainModel plain;
   plain.features = features();
-  plain.columns = labels_;
-  plain.start.assign(labels_, 0.0);
-  for (int t = 0; t < rounds; ++t) {
-    const BoostRound& round = rounds_[t];
-    PlainTree tree = trees::plain_tree(round, cuts_);
-    const auto step = static_cast<float>(options_.shrinkage * round.alpha);
-    for (size_t leaf = 0; leaf < round.leaves(); ++leaf)
-      for (size_t l = 0; l < labels_; ++l)
-        tree.values.push_back(!round.values.empty()               ? step * round.values[leaf * labels_ + l]
-                              : (round.votes[leaf] >> l & 1) != 0 ? step
+  plain.columns = columns();
+  plain.start.assign(columns(), 0.0);
+  for (int t = 0; t < rounds_of(point); ++t) {
+    const Tree& tree = rounds_.trees[t];
+    PlainTree& nodes = plain.trees.emplace_back(trees::plain_tree(tree, rounds_.cuts));
+    const auto step = static_cast<float>(rounds_.options.shrinkage * tree.alpha);
+    for (size_t leaf = 0; leaf < tree.leaves(); ++leaf)
+      for (size_t l = 0; l < columns(); ++l)
+        nodes.values.push_back(!tree.values.empty()               ? step * tree.values[leaf * columns() + l]
+                               : (tree.votes[leaf] >> l & 1) != 0 ? step
                                                                   : -step);
-    plain.trees.push_back(std::move(tree));
   }
   return plain;
 }
 
 void AdaBoostModel::save(BinaryWriter& out) const {
-  trees::write_options(out, options_);
-  out.put<uint64_t>(labels_);
-  out.put(seed_);
-  out.put(trained_on_.high);
-  out.put(trained_on_.low);
-  out.put(id_);
-  out.put<uint8_t>(finished_ ? 1 : 0);
-  cuts_.save(out);
-  write_rounds(out, rounds_, labels_);
-  out.put<uint64_t>(bandit_samples_.size());
-  for (const BanditSample& sample : bandit_samples_) {
-    out.put<int32_t>(sample.round);
-    out.put(sample.probabilities);
-  }
+  rounds_.save(out);
+  out.put(lengths_);
 }
 
-AdaBoostModel AdaBoostModel::load(BinaryReader& in) {
-  AdaBoostModel model;
-  model.options_ = trees::read_options(in);
-  model.labels_ = in.get<uint64_t>();
-  if (model.labels_ < 2 || model.labels_ > 32) in.fail("the number of labels is wrong");
-  model.seed_ = in.get<uint64_t>();
-  model.trained_on_.high = in.get<uint64_t>();
-  model.trained_on_.low = in.get<uint64_t>();
-  model.id_ = in.get_string();
-  model.finished_ = in.get<uint8_t>() != 0;
-  model.cuts_ = BinCuts::load(in);
-  model.rounds_ = read_rounds(in, model.labels_, model.cuts_, model.options_.votes == Votes::kReal);
-  const size_t samples = in.get_count(1);
-  for (size_t s = 0; s < samples; ++s) {
-    BanditSample sample;
-    sample.round = in.get<int32_t>();
-    sample.probabilities = get_vector_of<float>(in, model.features());
-    model.bandit_samples_.push_back(std::move(sample));
-  }
-  return model;
+std::unique_ptr<Model> AdaBoostModel::load(BinaryReader& in) {
+  AdaBoostRounds rounds = AdaBoostRounds::load(in);
+  auto lengths = in.get_vector<int64_t>();
+  for (size_t p = 0; p < lengths.size(); ++p)
+    if (lengths[p] < 1 || (p > 0 && lengths[p] <= lengths[p - 1])) in.fail("its points do not ascend");
+  return std::make_unique<AdaBoostModel>(std::move(rounds), std::move(lengths));
 }
 
 }  // namespace tunemix

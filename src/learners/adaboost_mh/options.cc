@@ -1,4 +1,4 @@
-#include "tunemix/learners/adaboost_mh.h"
+#include "learners/adaboost_mh/options.h"
 
 namespace tunemix {
 
@@ -49,6 +49,25 @@ const OptionTable<AdaBoostOptions>& adaboost_option_table() {
     return t;
   }();
   return table;
+}
+
+void write_options(BinaryWriter& out, const AdaBoostOptions& options) {
+  const auto& entries = adaboost_option_table().entries();
+  out.put<uint64_t>(entries.size());
+  for (const auto& entry : entries) {
+    out.put(entry.name);
+    out.put(entry.get(options));
+  }
+}
+
+AdaBoostOptions read_options(BinaryReader& in) {
+  AdaBoostOptions options;
+  const size_t count = in.get_count(1);
+  for (size_t k = 0; k < count; ++k) {
+    const std::string name = in.get_string();
+    adaboost_option_table().set(options, name, in.get_string());
+  }
+  return options;
 }
 
 }  // namespace tunemix

@@ -20,9 +20,9 @@ class ProductLearner final : public RoundLearner {
         weights_(weights),
         search_(search) {}
 
-  BoostRound fit(bool full, std::span<uint8_t> leaf, Random& random) override {
-    BoostRound round;
-    round.product = true;
+  Tree fit(bool full, std::span<uint8_t> leaf, Random& random) override {
+    Tree tree;
+    tree.product = true;
     std::fill(leaf.begin(), leaf.end(), uint8_t{0});
     std::vector<std::optional<Cut>> terms(terms_);
     weights_.set_criterion(CriterionKind::kStump, false);
@@ -38,12 +38,12 @@ class ProductLearner final : public RoundLearner {
       const NodeCut<Sums> found = full || !search_.has_bandit()
                                       ? search_.search(weights_.root(), weights_.criterion(), nullptr)
                                       : search_.search_drawn(weights_.root(), weights_.criterion(), random);
-      if (first) set_votes(found.total, nullptr, round);  // the constant learner
+      if (first) set_votes(found.total, nullptr, tree);  // the constant learner
       first = false;
       const double edge = found.found ? ClassWeights::edge(found) : 0;
-      if (edge > round.edge) {
+      if (edge > tree.edge) {
         term = found.cut;
-        set_votes(found.total, &found.below, round);
+        set_votes(found.total, &found.below, tree);
         tried_since_growth = 0;
       } else {
         ++tried_since_growth;
@@ -52,13 +52,13 @@ class ProductLearner final : public RoundLearner {
       if (tried_since_growth + 1 >= terms_) break;
     }
     for (const std::optional<Cut>& term : terms)
-      if (term) round.cuts.push_back(*term);
-    return round;
+      if (term) tree.cuts.push_back(*term);
+    return tree;
   }
 
  private:
   // v_l is the sign of the edge on label l; leaf 1 is where the product of the phi is -1.
-  void set_votes(const Sums& total, const Sums* below, BoostRound& round) const {
+  void set_votes(const Sums& total, const Sums* below, Tree& tree) const {
     uint32_t votes = 0;
     double edge = 0;
     for (size_t l = 0; l < weights_.labels(); ++l) {
@@ -67,8 +67,8 @@ class ProductLearner final : public RoundLearner {
       if (sum > 0) votes |= 1U << l;
       edge += std::abs(sum);
     }
-    round.edge = std::min(1.0, edge / kOne);
-    round.votes = {votes, ~votes & label_mask(weights_.labels())};
+    tree.edge = std::min(1.0, edge / kOne);
+    tree.votes = {votes, ~votes & label_mask(weights_.labels())};
   }
 
   size_t terms_;

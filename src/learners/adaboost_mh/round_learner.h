@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "learners/adaboost_mh/class_weights.h"
-#include "tunemix/learners/adaboost_mh.h"
+#include "learners/adaboost_mh/options.h"
 
 namespace tunemix::trees {
 
@@ -17,7 +17,7 @@ class RoundLearner {
   virtual ~RoundLearner() = default;
   // Sets cuts, leaves, votes and edge of a round; `leaf` of every document that is trained on. `full`
   // searches all features even where there is a bandit.
-  virtual BoostRound fit(bool full, std::span<uint8_t> leaf, Random& random) = 0;
+  virtual Tree fit(bool full, std::span<uint8_t> leaf, Random& random) = 0;
 };
 
 RowKind rows_needed(const AdaBoostOptions& options);

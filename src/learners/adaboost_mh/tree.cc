@@ -15,24 +15,24 @@ class TreeLearner final : public RoundLearner {
         search_(search),
         grower_(weights, search, {.leaves = options.leaves}, bytes) {}
 
-  BoostRound fit(bool full, std::span<uint8_t> leaf, Random& random) override {
+  Tree fit(bool full, std::span<uint8_t> leaf, Random& random) override {
     weights_.set_criterion(options_.growth == Growth::kEnergy ? CriterionKind::kEnergy : CriterionKind::kEdge,
                            options_.votes == Votes::kShared);
-    BoostRound round = grower_.grow(weights_.root(), search_.has_bandit() && !full, random);
-    set_votes(round);
+    Tree tree = grower_.grow(weights_.root(), search_.has_bandit() && !full, random);
+    set_votes(tree);
     write_leaves(leaf);
-    return round;
+    return tree;
   }
 
  private:
-  void set_votes(BoostRound& round) {
+  void set_votes(Tree& tree) {
     switch (options_.votes) {
       case Votes::kLeaf:
-        return set_leaf_votes(round);
+        return set_leaf_votes(tree);
       case Votes::kShared:
-        return set_scalar_votes(round);
+        return set_scalar_votes(tree);
       case Votes::kReal:
-        return set_real_votes(round);
+        return set_real_votes(tree);
     }
   }
 
@@ -40,25 +40,25 @@ class TreeLearner final : public RoundLearner {
     return weights_.signed_sum(grower_.leaves()[leaf].total, label);
   }
 
-  void set_leaf_votes(BoostRound& round) {
+  void set_leaf_votes(Tree& tree) {
     double edge = 0;
-    for (size_t k = 0; k < round.leaves(); ++k) {
+    for (size_t k = 0; k < tree.leaves(); ++k) {
       uint32_t votes = 0;
       for (size_t l = 0; l < weights_.labels(); ++l) {
         if (sum(k, l) > 0) votes |= 1U << l;
         edge += std::abs(sum(k, l));
       }
-      round.votes.push_back(votes);
+      tree.votes.push_back(votes);
     }
-    round.edge = std::min(1.0, edge / kOne);
+    tree.edge = std::min(1.0, edge / kOne);
   }
 
   // Leaf signs and label votes in turn, each the best for the other, until the edge stops growing.
-  void set_scalar_votes(BoostRound& round) {
+  void set_scalar_votes(Tree& tree) {
     const size_t labels = weights_.labels();
     uint32_t votes = weights_.criterion().votes;
     const auto vote = [&](size_t l) { return (votes >> l & 1) != 0 ? 1.0 : -1.0; };
-    std::vector<double> sign(round.leaves());
+    std::vector<double> sign(tree.leaves());
     for (double before = -1;;) {
       double edge = 0;
       for (size_t k = 0; k < sign.size(); ++k) {
@@ -67,7 +67,7 @@ class TreeLearner final : public RoundLearner {
         sign[k] = pooled > 0 ? 1 : -1;
         edge += std::abs(pooled);
       }
-      round.edge = std::min(1.0, edge / kOne);
+      tree.edge = std::min(1.0, edge / kOne);
       if (edge <= before) break;
       before = edge;
       for (size_t l = 0; l < labels; ++l) {
@@ -76,23 +76,22 @@ class TreeLearner final : public RoundLearner {
         votes = total > 0 ? votes | 1U << l : votes & ~(1U << l);
       }
     }
-    for (const double of_leaf : sign)
-      round.votes.push_back(of_leaf > 0 ? votes : ~votes & label_mask(labels));
+    for (const double of_leaf : sign) tree.votes.push_back(of_leaf > 0 ? votes : ~votes & label_mask(labels));
   }
 
   // Schapire and Singer 1999, section 4.2; the smoothing e is one pair's share of the weight.
-  void set_real_votes(BoostRound& round) {
+  void set_real_votes(Tree& tree) {
     const size_t labels = weights_.labels();
     const double smoothing = 1.0 / static_cast<double>(weights_.documents() * labels);
     double edge = 0;
-    for (size_t k = 0; k < round.leaves(); ++k)
+    for (size_t k = 0; k < tree.leaves(); ++k)
       for (size_t l = 0; l < labels; ++l) {
         const double right = weights_.positive_sum(grower_.leaves()[k].total, l) / kOne;
         const double wrong = right - sum(k, l) / kOne;
-        round.values.push_back(static_cast<float>(0.5 * std::log((right + smoothing) / (wrong + smoothing))));
+        tree.values.push_back(static_cast<float>(0.5 * std::log((right + smoothing) / (wrong + smoothing))));
         edge += std::abs(right - wrong);
       }
-    round.edge = std::min(1.0, edge);
+    tree.edge = std::min(1.0, edge);
   }
 
   void write_leaves(std::span<uint8_t> leaf) {

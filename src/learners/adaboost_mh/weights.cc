@@ -78,15 +78,15 @@ double WeightTable::add_up(size_t begin, size_t count) const {
   return weight_kernels().sum(num_labels_, row(begin), count);
 }
 
-std::vector<float> WeightTable::factors(const BoostRound& round, double shrinkage, double sum_before) const {
-  const size_t leaves = round.leaves();
+std::vector<float> WeightTable::factors(const Tree& tree, double shrinkage, double sum_before) const {
+  const size_t leaves = tree.leaves();
   // By leaf and label; the last row, of documents without weight, is 0.
   std::vector<float> table(leaves * (num_labels_ + 1) * num_labels_);
   for (size_t leaf = 0; leaf < leaves; ++leaf)
     for (size_t l = 0; l < num_labels_; ++l) {
-      const double vote = round.values.empty() ? ((round.votes[leaf] >> l & 1) != 0 ? 1.0 : -1.0)
-                                               : static_cast<double>(round.values[leaf * num_labels_ + l]);
-      const double h = shrinkage * round.alpha * vote;
+      const double vote = tree.values.empty() ? ((tree.votes[leaf] >> l & 1) != 0 ? 1.0 : -1.0)
+                                              : static_cast<double>(tree.values[leaf * num_labels_ + l]);
+      const double h = shrinkage * tree.alpha * vote;
       const auto right = static_cast<float>(std::exp(-h) / sum_before);
       const auto wrong = static_cast<float>(std::exp(h) / sum_before);
       for (size_t label = 0; label < num_labels_; ++label)
@@ -99,9 +99,9 @@ void WeightTable::apply(std::span<const float> factors, const uint8_t* leaf, siz
   weight_kernels().multiply(num_labels_, factors.data(), leaf, label() + begin, row(begin), count);
 }
 
-void WeightTable::update(BoostRound& round, double shrinkage, std::span<const uint8_t> leaf,
+void WeightTable::update(Tree& tree, double shrinkage, std::span<const uint8_t> leaf,
                          const Context& context) {
-  const std::vector<float> table = factors(round, shrinkage, sum_);
+  const std::vector<float> table = factors(tree, shrinkage, sum_);
   std::vector<double> sums((documents() + kBlock - 1) / kBlock);
   parallel_blocks(context.pool(), documents(), kBlock, [&](size_t begin, size_t end) {
     apply(table, leaf.data() + begin, begin, end - begin);
@@ -110,7 +110,7 @@ void WeightTable::update(BoostRound& round, double shrinkage, std::span<const ui
   // The factors hold 1 / (the sum before), so the new sum is the normalizer.
   sum_ = 0;
   for (const double s : sums) sum_ += s;
-  round.normalizer = sum_;
+  tree.normalizer = sum_;
 }
 
 }  // namespace tunemix::trees

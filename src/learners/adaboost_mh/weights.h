@@ -7,9 +7,17 @@
 #include <vector>
 
 #include "trees/kernels/scoring.h"
+#include "trees/tree.h"
 #include "tunemix/core/aligned.h"
 #include "tunemix/core/context.h"
-#include "tunemix/trees/round.h"
+
+namespace tunemix {
+
+// A document's weight is the same for all or 2^label. Half of it is on its own label; the rest is on the
+// others alike, or, under kDistance (with 2^label), by how far they are from its own.
+enum class InitialWeights { kUniform, kExponential, kDistance };
+
+}  // namespace tunemix
 
 namespace tunemix::trees {
 
@@ -49,12 +57,12 @@ class WeightTable {
   const uint8_t* label() const { return labels_.data(); }  // labels() for a document without weight
   double sum() const { return sum_; }
 
-  // w *= exp(-h y) / sum for documents in `leaf` of the round; sets the new sum and the round's normalizer.
+  // w *= exp(-h y) / sum for documents in `leaf` of the tree; sets the new sum and the tree's normalizer.
   // The factors come from a table by leaf and label.
-  void update(BoostRound& round, double shrinkage, std::span<const uint8_t> leaf, const Context& context);
+  void update(Tree& tree, double shrinkage, std::span<const uint8_t> leaf, const Context& context);
 
-  // For replaying a model: the factors of a round that was made when the sum was `sum_before`.
-  std::vector<float> factors(const BoostRound& round, double shrinkage, double sum_before) const;
+  // For replaying a model: the factors of a tree that was made when the sum was `sum_before`.
+  std::vector<float> factors(const Tree& tree, double shrinkage, double sum_before) const;
   // Multiplies the weights of `count` documents from `begin` by their factors.
   void apply(std::span<const float> factors, const uint8_t* leaf, size_t begin, size_t count);
   void set_sum(double sum) { sum_ = sum; }

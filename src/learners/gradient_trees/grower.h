@@ -10,7 +10,7 @@
 namespace tunemix::trees {
 
 struct GrownTree {
-  BoostRound round;          // values: -G / (H + l2) of each leaf, not shrunk
+  Tree tree;                 // values: -G / (H + l2) of each leaf, not shrunk
   std::vector<float> gains;  // of each cut
 };
 

@@ -7,6 +7,7 @@
 #include "learners/gradient_trees/scorer.h"
 #include "learners/gradient_trees/tree_io.h"
 #include "trees/plain_tree.h"
+#include "trees/used_cuts.h"
 #include "tunemix/core/hash.h"
 
 namespace tunemix::trees {
@@ -16,7 +17,7 @@ TreeModel::TreeModel(TreeModelParts parts) : parts_(std::move(parts)) {
   for (const auto& point : parts_.points) rounds = std::max(rounds, point.rounds);
   parts_.trees.resize(std::min<size_t>(parts_.trees.size(), rounds * parts_.columns));
   size_t cuts = 0;
-  for (const BoostRound& tree : parts_.trees) cuts += tree.cuts.size();
+  for (const Tree& tree : parts_.trees) cuts += tree.cuts.size();
   parts_.gains.resize(cuts);
   parts_.cuts = keep_used_cuts(parts_.cuts, parts_.trees);
   std::erase_if(parts_.attention,
@@ -90,7 +91,7 @@ std::unique_ptr<Model> TreeModel::keep(std::span<const size_t> points) const {
 Facts TreeModel::facts() const {
   std::vector<double> use(features(), 0);
   size_t leaves = 0;
-  for (const BoostRound& tree : parts_.trees) {
+  for (const Tree& tree : parts_.trees) {
     leaves += tree.leaves();
     for (const Cut& cut : tree.cuts) ++use[cut.feature];
   }
@@ -103,7 +104,7 @@ std::vector<double> TreeModel::importance() const {
   std::vector<double> gain(features(), 0);
   double sum = 0;
   size_t next = 0;
-  for (const BoostRound& tree : parts_.trees)
+  for (const Tree& tree : parts_.trees)
     for (const Cut& cut : tree.cuts) {
       gain[cut.feature] += parts_.gains[next];
       sum += parts_.gains[next++];

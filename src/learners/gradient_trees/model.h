@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "trees/block_scorer.h"
+#include "trees/tree.h"
 #include "tunemix/data/binning.h"
 #include "tunemix/learn/learner.h"
-#include "tunemix/trees/round.h"
 
 namespace tunemix::trees {
 
@@ -23,8 +23,8 @@ struct TreeModelParts {
   };
   std::vector<PointRounds> points;  // ascending in both
   BinCuts cuts;
-  std::vector<BoostRound> trees;  // `columns` a round
-  std::vector<float> gains;       // of every cut
+  std::vector<Tree> trees;   // `columns` a round
+  std::vector<float> gains;  // of every cut
   std::vector<FeatureShares> attention;
 };
 
@@ -47,7 +47,7 @@ class TreeModel final : public Model {
   void save(BinaryWriter& out) const override;
   static std::unique_ptr<Model> load(BinaryReader& in);
 
-  const std::vector<BoostRound>& trees() const { return parts_.trees; }
+  const std::vector<Tree>& trees() const { return parts_.trees; }
   const BinCuts& cuts() const { return parts_.cuts; }
   uint64_t rounds(size_t point) const { return parts_.points[point].rounds; }
 

@@ -1,8 +1,8 @@
 // The options of the gradient-boosted and averaged trees.
 #pragma once
 
+#include "trees/bandit.h"
 #include "tunemix/core/options.h"
-#include "tunemix/trees/bandit.h"
 
 namespace tunemix::trees {
 

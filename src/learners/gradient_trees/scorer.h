@@ -16,9 +16,8 @@ namespace tunemix::trees {
 // visit(stop number, first, count, sums) once those trees are added. sums[column * BlockScorer::kBlock + i]
 // is that of document first + i.
 template <typename Data, typename Begin, typename Visit>
-void score_blocks(const BlockScorer& scorer, std::span<const BoostRound> trees, size_t columns,
-                  const Data& data, std::span<const size_t> stops, const Context& context, Begin begin_block,
-                  Visit visit) {
+void score_blocks(const BlockScorer& scorer, std::span<const Tree> trees, size_t columns, const Data& data,
+                  std::span<const size_t> stops, const Context& context, Begin begin_block, Visit visit) {
   if (stops.empty()) return;
   constexpr size_t kBlock = BlockScorer::kBlock;
   const ValueKernels& kernels = value_kernels();
@@ -49,7 +48,7 @@ void score_blocks(const BlockScorer& scorer, std::span<const BoostRound> trees, 
 
 // scores[column][document] += all trees.
 template <typename Data>
-void add_trees(const BinCuts& cuts, std::span<const BoostRound> trees, const Data& data,
+void add_trees(const BinCuts& cuts, std::span<const Tree> trees, const Data& data,
                std::span<std::vector<float>> scores, const Context& context) {
   constexpr size_t kBlock = BlockScorer::kBlock;
   const size_t stops[1] = {trees.size()};

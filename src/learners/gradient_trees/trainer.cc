@@ -45,12 +45,6 @@ void check_data(const TrainingData& data, const Dataset* valid) {
                 data.all().features());
 }
 
-// 1, 2, 5, 10, 20, 50, ...
-bool is_sampled(uint64_t round) {
-  while (round % 10 == 0) round /= 10;
-  return round == 1 || round == 2 || round == 5;
-}
-
 class TreeTrainer final : public Trainer {
  public:
   TreeTrainer(const TreeRun& run, const TrainingRequest& request, BinaryReader* state, const Context& context)
@@ -269,7 +263,7 @@ class TreeTrainer final : public Trainer {
     const size_t columns = objective_->columns();
     const uint64_t round = rounds();
     const double rate = kind_.average ? 1 : options_.shrinkage * objective_->step();
-    std::vector<BoostRound> added;
+    std::vector<Tree> added;
     bool cut = false;
     last_gain_ = 0;
     const size_t gains_before = gains_.size();
@@ -285,12 +279,12 @@ class TreeTrainer final : public Trainer {
       GrownTree tree =
           grower_->grow(words_.data(), scale, {all ? nullptr : documents.data(), documents.size()},
                         draw_features(), random_);
-      cut = cut || !tree.round.cuts.empty();
-      for (float& value : tree.round.values) value = static_cast<float>(rate * value);
+      cut = cut || !tree.tree.cuts.empty();
+      for (float& value : tree.tree.values) value = static_cast<float>(rate * value);
       gains_.insert(gains_.end(), tree.gains.begin(), tree.gains.end());
       last_gain_ = std::accumulate(tree.gains.begin(), tree.gains.end(), last_gain_);
-      if (!kind_.average) update_scores(tree.round, column);
-      added.push_back(std::move(tree.round));
+      if (!kind_.average) update_scores(tree.tree, column);
+      added.push_back(std::move(tree.tree));
     }
     // Where nothing is random the next round would find as little.
     if (!cut && !is_random()) {
@@ -304,7 +298,7 @@ class TreeTrainer final : public Trainer {
       history_.push_back((*metric_)(objective_->ranking(valid_scores_), context_.pool()));
     }
     trees_.insert(trees_.end(), added.begin(), added.end());
-    if (bandit_ && is_sampled(rounds())) {
+    if (bandit_ && is_sampled_round(static_cast<int64_t>(rounds()))) {
       const std::vector<double> p = bandit_->probabilities();
       attention_.push_back({static_cast<int64_t>(rounds()), std::vector<float>(p.begin(), p.end())});
     }
@@ -314,7 +308,7 @@ class TreeTrainer final : public Trainer {
     }
   }
 
-  void update_scores(const BoostRound& tree, size_t column) {
+  void update_scores(const Tree& tree, size_t column) {
     if (sampler_.draws() || !counted_.empty()) {
       add_trees(*cuts_, std::span(&tree, 1), *bins_, std::span(&scores_[column], 1), context_);
       return;
@@ -341,7 +335,7 @@ class TreeTrainer final : public Trainer {
   Random random_;
   RowSampler sampler_;
 
-  std::vector<BoostRound> trees_;
+  std::vector<Tree> trees_;
   std::vector<float> gains_;
   std::vector<FeatureShares> attention_;
   std::vector<double> history_;  // validation NDCG@10 after each round

@@ -1,6 +1,5 @@
 #include "learners/gradient_trees/tree_io.h"
 
-#include <array>
 #include <cmath>
 
 namespace tunemix::trees {
@@ -15,13 +14,13 @@ std::vector<T> get_vector_of(BinaryReader& in, size_t size) {
 
 }  // namespace
 
-void write_trees(BinaryWriter& out, std::span<const BoostRound> trees, std::span<const float> gains) {
+void write_trees(BinaryWriter& out, std::span<const Tree> trees, std::span<const float> gains) {
   std::vector<uint8_t> cut_count;
   std::vector<uint32_t> feature;
   std::vector<uint8_t> bin;
   std::vector<uint8_t> split_leaf;
   std::vector<float> values;
-  for (const BoostRound& tree : trees) {
+  for (const Tree& tree : trees) {
     cut_count.push_back(static_cast<uint8_t>(tree.cuts.size()));
     for (const Cut& cut : tree.cuts) {
       feature.push_back(cut.feature);
@@ -38,7 +37,7 @@ void write_trees(BinaryWriter& out, std::span<const BoostRound> trees, std::span
   out.put_span(gains);
 }
 
-std::pair<std::vector<BoostRound>, std::vector<float>> read_trees(BinaryReader& in, const BinCuts& cuts) {
+std::pair<std::vector<Tree>, std::vector<float>> read_trees(BinaryReader& in, const BinCuts& cuts) {
   const auto cut_count = in.get_vector<uint8_t>();
   size_t total = 0;
   for (const uint8_t count : cut_count) total += count;
@@ -48,13 +47,11 @@ std::pair<std::vector<BoostRound>, std::vector<float>> read_trees(BinaryReader& 
   const auto values = get_vector_of<float>(in, total + cut_count.size());
   auto gains = get_vector_of<float>(in, total);
 
-  std::vector<BoostRound> trees(cut_count.size());
+  std::vector<Tree> trees(cut_count.size());
   size_t next = 0;
   size_t next_value = 0;
   for (size_t t = 0; t < trees.size(); ++t) {
-    BoostRound& tree = trees[t];
-    tree.alpha = 1;
-    tree.normalizer = 1;
+    Tree& tree = trees[t];
     for (size_t k = 0; k < cut_count[t]; ++k, ++next) {
       if (feature[next] >= cuts.features() || bin[next] >= cuts.thresholds(feature[next]).size())
         in.fail("a cut has no threshold");
@@ -68,23 +65,6 @@ std::pair<std::vector<BoostRound>, std::vector<float>> read_trees(BinaryReader& 
     }
   }
   return {std::move(trees), std::move(gains)};
-}
-
-BinCuts keep_used_cuts(const BinCuts& cuts, std::span<BoostRound> trees) {
-  std::vector<std::array<bool, 256>> used(cuts.features(), std::array<bool, 256>{});
-  for (const BoostRound& tree : trees)
-    for (const Cut& cut : tree.cuts) used[cut.feature][cut.bin] = true;
-  std::vector<std::vector<float>> thresholds(used.size());
-  std::vector<std::array<uint8_t, 256>> number(used.size());
-  for (size_t j = 0; j < used.size(); ++j)
-    for (size_t b = 0; b < cuts.thresholds(j).size(); ++b)
-      if (used[j][b]) {
-        number[j][b] = static_cast<uint8_t>(thresholds[j].size());
-        thresholds[j].push_back(cuts.thresholds(j)[b]);
-      }
-  for (BoostRound& tree : trees)
-    for (Cut& cut : tree.cuts) cut.bin = number[cut.feature][cut.bin];
-  return BinCuts(thresholds);
 }
 
 }  // namespace tunemix::trees

@@ -4,8 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "learners/svm/packed.h"
-#include "tunemix/learners/svm.h"
+#include "learners/svm/svm.h"
 
 namespace tunemix {
 namespace {
@@ -43,7 +42,7 @@ const OptionTable<PathOptions>& path_table() {
   static const OptionTable<PathOptions> table = [] {
     OptionTable<PathOptions> t;
     for (const auto& entry : svm_option_table().entries())
-      if (entry.name != "C" && entry.name != "labels")
+      if (entry.name != "labels")
         t.custom(
             entry.name, entry.expected,
             [entry](PathOptions& o, std::string_view text) { entry.set(o.svm, text); },
@@ -72,8 +71,9 @@ std::vector<std::string> labels_of(const PathOptions& options) {
 // models rank alike: up to the C where the first document gets there.
 double least_useful_path_start(const Dataset& data, const SvmOptions& options, const Context& context) {
   const double small[] = {kSmallC};
-  const SvmModel model = train_svm_path(data, options, small, context)[0];
-  const ScoreMatrix scores = model.score(data, context);
+  const SvmModel model({{"", train_svm_path(data, options, small, context)[0]}});
+  const size_t only[] = {0};
+  const ScoreMatrix scores = std::move(model.score(data, only, context)[0]);
   double widest = 0;
   for (size_t i = 0; i < data.documents(); ++i) {
     const std::span<const float> row = scores.row(i);
@@ -87,92 +87,6 @@ double least_useful_path_start(const Dataset& data, const SvmOptions& options, c
   return widest > 0 ? std::clamp(kSmallC / widest, 1e-9, 1e9) : 1.0;
 }
 
-class LearnedSvm final : public Model {
- public:
-  explicit LearnedSvm(std::vector<std::pair<std::string, SvmModel>> models)
-      : models_(std::move(models)), packed_(pack(models_)) {}
-  explicit LearnedSvm(BinaryReader& in) : LearnedSvm(read(in)) {}
-
-  size_t features() const override { return models_[0].second.features(); }
-  size_t columns() const override { return models_[0].second.labels(); }
-  std::vector<Point> points() const override {
-    std::vector<Point> points;
-    for (const auto& [name, model] : models_) points.push_back({0, name});
-    return points;
-  }
-  std::vector<ScoreMatrix> score(const Dataset& data, std::span<const size_t> points,
-                                 const Context& context) const override {
-    std::vector<ScoreMatrix> scores;
-    if (data.features() != features())
-      throw_input("the data has {} features; the SVM model {} expects {}", data.features(),
-                  models_[0].second.id(), features());
-    for (const size_t point : points)
-      scores.emplace_back(data.documents(), columns(), data.fingerprint(), models_.at(point).second.id());
-    std::vector<ScoreMatrix*> to(models_.size(), nullptr);
-    for (size_t p = 0; p < points.size(); ++p) to[points[p]] = &scores[p];
-    packed_.score(data, to, context);
-    for (size_t p = 0; p < points.size(); ++p)  // a point that was asked for twice
-      if (to[points[p]] != &scores[p]) scores[p] = *to[points[p]];
-    return scores;
-  }
-  std::unique_ptr<Model> keep(std::span<const size_t> points) const override {
-    std::vector<std::pair<std::string, SvmModel>> kept;
-    for (const size_t point : points) kept.push_back(models_.at(point));
-    return std::make_unique<LearnedSvm>(std::move(kept));
-  }
-
-  Facts facts() const override {
-    Facts facts = {{"labels", static_cast<int64_t>(columns())}};
-    std::vector<double> C, primal, dual, gap, epochs;
-    for (const auto& [name, model] : models_) {
-      C.push_back(model.solution().C);
-      primal.push_back(model.solution().primal);
-      dual.push_back(model.solution().dual);
-      gap.push_back(model.solution().gap());
-      epochs.push_back(model.solution().epochs);
-    }
-    facts.push_back({"C", C});
-    facts.push_back({"primal", primal});
-    facts.push_back({"dual", dual});
-    facts.push_back({"relative_gap", gap});
-    facts.push_back({"epochs", epochs});
-    return facts;
-  }
-
-  PlainModel plain(size_t point) const override { return models_.at(point).second.plain(); }
-
-  void save(BinaryWriter& out) const override {
-    out.put<uint64_t>(models_.size());
-    for (const auto& [name, model] : models_) {
-      out.put(name);
-      model.save(out);
-    }
-  }
-
- private:
-  static std::vector<std::pair<std::string, SvmModel>> read(BinaryReader& in) {
-    const size_t count = in.get_count(1);
-    if (count == 0) in.fail("it has no points");
-    std::vector<std::pair<std::string, SvmModel>> models;
-    for (size_t p = 0; p < count; ++p) {
-      std::string name = in.get_string();
-      models.emplace_back(std::move(name), SvmModel::load(in));
-      if (models[p].second.features() != models[0].second.features() ||
-          models[p].second.labels() != models[0].second.labels())
-        in.fail("its points differ in features or labels");
-    }
-    return models;
-  }
-  static PackedSvms pack(const std::vector<std::pair<std::string, SvmModel>>& models) {
-    std::vector<const SvmModel*> all;
-    for (const auto& [name, model] : models) all.push_back(&model);
-    return PackedSvms(all);
-  }
-
-  std::vector<std::pair<std::string, SvmModel>> models_;  // by the label of their point
-  PackedSvms packed_;
-};
-
 class SvmRun final : public Trainer {
  public:
   SvmRun(const TrainingRequest& request, const Context& context)
@@ -181,7 +95,7 @@ class SvmRun final : public Trainer {
   }
 
   bool step(double /*seconds*/) override {
-    if (!models_.empty()) return true;
+    if (!path_.empty()) return true;
     if (data_.is_all())
       solve(data_.all());
     else
@@ -189,8 +103,8 @@ class SvmRun final : public Trainer {
     return true;
   }
   std::unique_ptr<Model> model() const override {
-    require(!models_.empty(), "the SVM was not trained");
-    return std::make_unique<LearnedSvm>(models_);
+    require(!path_.empty(), "the SVM was not trained");
+    return std::make_unique<SvmModel>(path_);
   }
   Facts facts() const override { return model()->facts(); }
 
@@ -203,14 +117,14 @@ class SvmRun final : public Trainer {
         path.push_back(first * std::pow(10.0, kAutoStep * static_cast<double>(p)));
     }
     const std::vector<std::string> labels = labels_of(options_);
-    const std::vector<SvmModel> solved = train_svm_path(data, options_.svm, path, context_);
-    for (size_t p = 0; p < solved.size(); ++p) models_.emplace_back(labels[p], solved[p]);
+    const std::vector<SvmSolution> solved = train_svm_path(data, options_.svm, path, context_);
+    for (size_t p = 0; p < solved.size(); ++p) path_.emplace_back(labels[p], solved[p]);
   }
 
   const TrainingData& data_;
   PathOptions options_;
   const Context& context_;
-  std::vector<std::pair<std::string, SvmModel>> models_;
+  SvmModel::Path path_;
 };
 
 }  // namespace
@@ -233,7 +147,7 @@ LearnerEntry svm_learner() {
   entry.start = [](const TrainingRequest& request, const Context& context) -> std::unique_ptr<Trainer> {
     return std::make_unique<SvmRun>(request, context);
   };
-  entry.load = [](BinaryReader& in) -> std::unique_ptr<Model> { return std::make_unique<LearnedSvm>(in); };
+  entry.load = SvmModel::load;
   return entry;
 }
 

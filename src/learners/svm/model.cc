@@ -2,18 +2,16 @@
 #include <cmath>
 #include <limits>
 
-#include "learners/svm/packed.h"
-#include "tunemix/core/binary.h"
+#include "learners/ranker_kernels.h"
+#include "learners/svm/svm.h"
 #include "tunemix/core/hash.h"
-#include "tunemix/learners/svm.h"
 
 namespace tunemix {
 
 const OptionTable<SvmOptions>& svm_option_table() {
   static const OptionTable<SvmOptions> table = [] {
     OptionTable<SvmOptions> t;
-    t.number("C", &SvmOptions::C, 1e-12, 1e12, "weight of the mean loss against 1/2 |M|^2")
-        .flag("bias", &SvmOptions::bias, "add a feature of value 1, regularised like the others")
+    t.flag("bias", &SvmOptions::bias, "add a feature of value 1, regularised like the others")
         .choice(
             "scale", &SvmOptions::scale,
             {{"none", SvmScale::kNone}, {"minmax", SvmScale::kMinMax}, {"standard", SvmScale::kStandard}},
@@ -73,78 +71,148 @@ FeatureScaling fit_scaling(const Dataset& data, SvmScale scale, const Context& c
   return result;
 }
 
-SvmModel::SvmModel(FeatureScaling scaling, size_t labels, std::vector<double> weights, Solution solution)
-    : scaling_(std::move(scaling)), labels_(labels), weights_(std::move(weights)), solution_(solution) {
-  require(scaling_.factor.size() == scaling_.shift.size(), "a scaling of two lengths");
-  require(weights_.size() == (features() + 1) * labels_, "weights do not fit the features and labels");
+std::string SvmSolution::id() const {
   Hasher hasher;
-  hasher.number(labels_)
-      .values(std::span<const double>(scaling_.shift))
-      .values(std::span<const double>(scaling_.factor))
-      .values(std::span<const double>(weights_));
-  id_ = "svm-" + hasher.digest().hex().substr(0, 16);
+  hasher.number(labels)
+      .values(std::span<const double>(scaling.shift))
+      .values(std::span<const double>(scaling.factor))
+      .values(std::span<const double>(weights));
+  return "svm-" + hasher.digest().hex().substr(0, 16);
 }
 
-std::vector<double> SvmModel::folded() const {
-  const size_t K = labels_;
-  std::vector<double> folded((features() + 1) * K);
-  std::copy_n(weights_.end() - static_cast<std::ptrdiff_t>(K), K,
-              folded.end() - static_cast<std::ptrdiff_t>(K));
+std::vector<double> SvmSolution::folded() const {
+  std::vector<double> folded = weights;
   for (size_t j = 0; j < features(); ++j)
-    for (size_t l = 0; l < K; ++l) {
-      folded[j * K + l] = weights_[j * K + l] * scaling_.factor[j];
-      folded[features() * K + l] -= folded[j * K + l] * scaling_.shift[j];
+    for (size_t l = 0; l < labels; ++l) {
+      folded[j * labels + l] = weights[j * labels + l] * scaling.factor[j];
+      folded[features() * labels + l] -= folded[j * labels + l] * scaling.shift[j];
     }
   return folded;
 }
 
-PlainModel SvmModel::plain() const {
-  const std::vector<double> weights = folded();
-  const auto intercepts = weights.end() - static_cast<std::ptrdiff_t>(labels_);
+void SvmSolution::save(BinaryWriter& out) const {
+  out.put<uint64_t>(labels);
+  out.put(scaling.shift);
+  out.put(scaling.factor);
+  out.put(weights);
+  out.put(C);
+  out.put(primal);
+  out.put(dual);
+  out.put<int32_t>(epochs);
+}
+
+SvmSolution SvmSolution::load(BinaryReader& in) {
+  SvmSolution solution;
+  solution.labels = in.get<uint64_t>();
+  solution.scaling.shift = in.get_vector<double>();
+  solution.scaling.factor = in.get_vector<double>();
+  solution.weights = in.get_vector<double>();
+  solution.C = in.get<double>();
+  solution.primal = in.get<double>();
+  solution.dual = in.get<double>();
+  solution.epochs = in.get<int32_t>();
+  const FeatureScaling& scaling = solution.scaling;
+  if (solution.labels < 1 || solution.labels > 32) in.fail("the number of labels is out of range");
+  if (scaling.factor.size() != scaling.shift.size() ||
+      solution.weights.size() != (scaling.shift.size() + 1) * solution.labels)
+    in.fail("the weights do not fit the features and labels");
+  if (!all_finite(solution.weights) || !all_finite(scaling.shift) || !all_finite(scaling.factor))
+    in.fail("a weight is not a finite number");
+  return solution;
+}
+
+SvmModel::SvmModel(Path path) : path_(std::move(path)) {
+  constexpr size_t kLanes = RankerKernels::kLanes;
+  const size_t labels = columns();
+  stride_ = (path_.size() * labels + kLanes - 1) / kLanes * kLanes;
+  folded_.assign((features() + 1) * stride_, 0.0);
+  for (size_t p = 0; p < path_.size(); ++p) {
+    ids_.push_back(path_[p].second.id());
+    const std::vector<double> folded = path_[p].second.folded();
+    for (size_t j = 0; j <= features(); ++j)
+      std::copy_n(&folded[j * labels], labels, &folded_[j * stride_ + p * labels]);
+  }
+}
+
+std::vector<Point> SvmModel::points() const {
+  std::vector<Point> points;
+  for (const auto& [name, solution] : path_) points.push_back({0, name});
+  return points;
+}
+
+std::vector<ScoreMatrix> SvmModel::score(const Dataset& data, std::span<const size_t> points,
+                                         const Context& context) const {
+  if (data.features() != features())
+    throw_input("the data has {} features; the SVM model {} expects {}", data.features(), ids_[0],
+                features());
+  std::vector<ScoreMatrix> scores;
+  for (const size_t point : points)
+    scores.emplace_back(data.documents(), columns(), data.fingerprint(), ids_.at(point));
+  parallel_blocks(context.pool(), data.documents(), 1024, [&](size_t begin, size_t end) {
+    AlignedVector<double> sums(stride_);
+    for (size_t i = begin; i < end; ++i) {
+      std::copy_n(&folded_[features() * stride_], stride_, sums.data());
+      ranker_kernels().add_columns(data.row(i).data(), features(), folded_.data(), stride_, sums.data());
+      for (size_t p = 0; p < points.size(); ++p)
+        for (size_t l = 0; l < columns(); ++l)
+          scores[p].row(i)[l] = static_cast<float>(sums[points[p] * columns() + l]);
+    }
+  });
+  return scores;
+}
+
+std::unique_ptr<Model> SvmModel::keep(std::span<const size_t> points) const {
+  Path kept;
+  for (const size_t point : points) kept.push_back(path_.at(point));
+  return std::make_unique<SvmModel>(std::move(kept));
+}
+
+Facts SvmModel::facts() const {
+  Facts facts = {{"labels", static_cast<int64_t>(columns())}};
+  const auto add = [&](const char* name, auto value) {
+    std::vector<double> values;
+    for (const auto& [label, solution] : path_) values.push_back(value(solution));
+    facts.push_back({name, values});
+  };
+  add("C", [](const SvmSolution& solution) { return solution.C; });
+  add("primal", [](const SvmSolution& solution) { return solution.primal; });
+  add("dual", [](const SvmSolution& solution) { return solution.dual; });
+  add("relative_gap", [](const SvmSolution& solution) { return solution.gap(); });
+  add("epochs", [](const SvmSolution& solution) { return solution.epochs; });
+  return facts;
+}
+
+PlainModel SvmModel::plain(size_t point) const {
+  const std::vector<double> weights = path_.at(point).second.folded();
+  const auto intercepts = weights.end() - static_cast<std::ptrdiff_t>(columns());
   PlainModel plain;
   plain.features = features();
-  plain.columns = labels_;
+  plain.columns = columns();
   plain.weights.assign(weights.begin(), intercepts);
   plain.start.assign(intercepts, weights.end());
   return plain;
 }
 
-ScoreMatrix SvmModel::score(const Dataset& data, const Context& context) const {
-  if (data.features() != features())
-    throw_input("the data has {} features; the SVM model {} expects {}", data.features(), id_, features());
-  ScoreMatrix scores(data.documents(), labels_, data.fingerprint(), id_);
-  const SvmModel* const self[] = {this};
-  ScoreMatrix* const to[] = {&scores};
-  PackedSvms(self).score(data, to, context);
-  return scores;
-}
-
 void SvmModel::save(BinaryWriter& out) const {
-  out.put<uint64_t>(labels_);
-  out.put(scaling_.shift);
-  out.put(scaling_.factor);
-  out.put(weights_);
-  out.put(solution_.C);
-  out.put(solution_.primal);
-  out.put(solution_.dual);
-  out.put<int32_t>(solution_.epochs);
+  out.put<uint64_t>(path_.size());
+  for (const auto& [name, solution] : path_) {
+    out.put(name);
+    solution.save(out);
+  }
 }
 
-SvmModel SvmModel::load(BinaryReader& in) {
-  const auto labels = in.get<uint64_t>();
-  FeatureScaling scaling{in.get_vector<double>(), in.get_vector<double>()};
-  std::vector<double> weights = in.get_vector<double>();
-  Solution solution;
-  solution.C = in.get<double>();
-  solution.primal = in.get<double>();
-  solution.dual = in.get<double>();
-  solution.epochs = in.get<int32_t>();
-  if (labels < 1 || labels > 32) in.fail("the number of labels is out of range");
-  if (scaling.factor.size() != scaling.shift.size() || weights.size() != (scaling.shift.size() + 1) * labels)
-    in.fail("the weights do not fit the features and labels");
-  if (!all_finite(weights) || !all_finite(scaling.shift) || !all_finite(scaling.factor))
-    in.fail("a weight is not a finite number");
-  return SvmModel(std::move(scaling), labels, std::move(weights), solution);
+std::unique_ptr<Model> SvmModel::load(BinaryReader& in) {
+  const size_t count = in.get_count(1);
+  if (count == 0) in.fail("it has no points");
+  Path path;
+  for (size_t p = 0; p < count; ++p) {
+    std::string name = in.get_string();
+    path.emplace_back(std::move(name), SvmSolution::load(in));
+    if (path[p].second.features() != path[0].second.features() ||
+        path[p].second.labels != path[0].second.labels)
+      in.fail("its points differ in features or labels");
+  }
+  return std::make_unique<SvmModel>(std::move(path));
 }
 
 }  // namespace tunemix

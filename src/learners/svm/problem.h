@@ -7,9 +7,9 @@
 #include <type_traits>
 #include <vector>
 
+#include "learners/svm/svm.h"
 #include "tunemix/core/context.h"
 #include "tunemix/data/dataset.h"
-#include "tunemix/learners/svm.h"
 
 namespace tunemix::svm {
 

@@ -4,7 +4,7 @@
 #include "learners/svm/dual_descent.h"
 #include "learners/svm/problem.h"
 #include "learners/svm/smooth_newton.h"
-#include "tunemix/learners/svm.h"
+#include "learners/svm/svm.h"
 
 namespace tunemix {
 namespace {
@@ -94,20 +94,23 @@ State first_state(const Problem& problem) {
   return state;
 }
 
-SvmModel make_model(const Problem& problem, const FeatureScaling& scaling, const SvmOptions& options,
-                    const State& state, const SvmModel::Solution& solution) {
+SvmSolution solution_of(const Problem& problem, const FeatureScaling& scaling, const SvmOptions& options,
+                        const State& state) {
+  SvmSolution solution;
+  solution.scaling = scaling;
+  solution.labels = problem.classes();
   const size_t K = problem.classes();
   const size_t d = scaling.shift.size();
-  std::vector<double> weights((d + 1) * K, 0.0);
+  solution.weights.assign((d + 1) * K, 0.0);
   for (size_t j = 0; j < d + (options.bias ? 1 : 0); ++j)
-    for (size_t l = 0; l < K; ++l) weights[j * K + l] = state.M[j * problem.width() + l];
-  return SvmModel(scaling, K, std::move(weights), solution);
+    for (size_t l = 0; l < K; ++l) solution.weights[j * K + l] = state.M[j * problem.width() + l];
+  return solution;
 }
 
 }  // namespace
 
-std::vector<SvmModel> train_svm_path(const Dataset& data, const SvmOptions& options,
-                                     std::span<const double> Cs, const Context& context) {
+std::vector<SvmSolution> train_svm_path(const Dataset& data, const SvmOptions& options,
+                                        std::span<const double> Cs, const Context& context) {
   for (const double C : Cs)
     if (!(C > 0) || !std::isfinite(C)) throw_input("C is {}; expected a positive number", C);
   const size_t K = number_of_labels(data, options);
@@ -118,7 +121,7 @@ std::vector<SvmModel> train_svm_path(const Dataset& data, const SvmOptions& opti
   std::vector<size_t> order(Cs.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return Cs[a] < Cs[b]; });
-  std::vector<SvmModel> solved;
+  std::vector<SvmSolution> solved;
   double last_C = 1;
   state.M = svm::primal_point(problem, last_C, state, context);
   for (const size_t at : order) {
@@ -129,8 +132,11 @@ std::vector<SvmModel> train_svm_path(const Dataset& data, const SvmOptions& opti
     const svm::Progressed progressed = solve(problem, C, options, state, random, context);
     std::vector<double> dual_M;
     const svm::Certificate end = svm::certify(problem, C, state, dual_M, context);
-    solved.push_back(
-        make_model(problem, scaling, options, state, {C, end.primal, end.dual, progressed.epochs}));
+    SvmSolution& solution = solved.emplace_back(solution_of(problem, scaling, options, state));
+    solution.C = C;
+    solution.primal = end.primal;
+    solution.dual = end.dual;
+    solution.epochs = progressed.epochs;
     if (progressed.certificate.relative_gap() > options.gap)
       context.warn(fmt::format(
           "the SVM with C = {} stopped after {} epochs at a relative gap of {:.3g}; expected {:.3g}", C,
@@ -138,15 +144,10 @@ std::vector<SvmModel> train_svm_path(const Dataset& data, const SvmOptions& opti
     state.M = std::move(dual_M);
     last_C = C;
   }
-  std::vector<SvmModel> result;
+  std::vector<SvmSolution> result;
   for (size_t at = 0; at < Cs.size(); ++at)
     result.push_back(solved[static_cast<size_t>(std::find(order.begin(), order.end(), at) - order.begin())]);
   return result;
-}
-
-SvmModel train_svm(const Dataset& data, const SvmOptions& options, const Context& context) {
-  const double C[] = {options.C};
-  return train_svm_path(data, options, C, context).front();
 }
 
 }  // namespace tunemix

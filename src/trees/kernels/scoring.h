@@ -10,7 +10,7 @@ namespace tunemix::trees {
 
 constexpr size_t kScoredTogether =
     128;  // documents of a block: its columns of a hundred features stay in the L1 cache
-constexpr size_t kTablesTogether = 8;  // rounds, at most, whose votes are added at once
+constexpr size_t kTablesTogether = 8;  // trees, at most, whose votes are added at once
 
 // K rounded up to 4, 8, 16 or 32: rows of as many values fill vectors.
 constexpr size_t padded_labels(size_t labels) {
@@ -34,7 +34,7 @@ auto with_stride(size_t stride, Body body) {
   }
 }
 
-// One cut of a round.
+// One cut of a tree.
 struct ScoringStep {
   uint32_t column;  // where it begins
   int8_t above;     // the lowest bin that passes the cut, less 128
@@ -45,7 +45,7 @@ struct ScorerKernels {
   // The leaf of each document of a block. Columns hold bins less 128, kScoredTogether of a feature; `leaf` is
   // aligned to 64 bytes.
   void (*leaves)(const ScoringStep* steps, size_t count, bool product, const int8_t* columns, uint8_t* leaf);
-  // scores[documents][stride] += tables[r][leaf[r * documents ..]][stride] of `count` rounds, in their order.
+  // scores[documents][stride] += tables[r][leaf[r * documents ..]][stride] of `count` trees, in their order.
   void (*add_votes)(size_t stride, size_t count, const float* const* tables, const uint8_t* leaf,
                     size_t documents, float* scores);
 };

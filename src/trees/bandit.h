@@ -57,6 +57,12 @@ class Bandit {
 // The options with the rule's own exploration and rate in place of zeros.
 BanditOptions with_defaults(BanditOptions options);
 
+// Rounds after which a model keeps what the bandit makes of the features: 1, 2, 5, 10, 20, 50, ...
+constexpr bool is_sampled_round(int64_t round) {
+  while (round % 10 == 0) round /= 10;
+  return round == 1 || round == 2 || round == 5;
+}
+
 // Throws InputError for kNone.
 std::unique_ptr<Bandit> make_bandit(const BanditOptions& options, size_t arms);
 
