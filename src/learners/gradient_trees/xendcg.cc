@@ -1,9 +1,9 @@
 // XE-NDCG (Bruch 2021): cross entropy of the softmax of a query's scores, rho, and a distribution phi drawn
 // from its gains: phi_i is proportional to 2^label + 1 - u, u even in 0..1, which is the grade and something
 // more.
+#include "core/portable_math.h"
 #include "learners/gradient_trees/learners.h"
 #include "learners/gradient_trees/query_blocks.h"
-#include "learners/portable_math.h"
 #include "tunemix/core/random.h"
 
 namespace tunemix::trees {
