@@ -169,8 +169,9 @@ const OptionTable<SourceConfig>& source_table() {
 const OptionTable<CalibrateConfig>& calibrate_table() {
   static const OptionTable<CalibrateConfig> table = [] {
     OptionTable<CalibrateConfig> t;
-    t.words("cpc", &CalibrateConfig::cpc, {"shift", "ls", "ewls", "el", "ell", "sndcg"},
-            "Targets of the sigmoid class-probability calibration");
+    t.words("cpc", &CalibrateConfig::cpc, cpc_names(),
+            "Targets of the class-probability calibration, by one sigmoid for all labels, one for each label "
+            "(each.TARGET), or a multinomial logistic map of all scores (matrix.TARGET)");
     return t;
   }();
   return table;

@@ -9,7 +9,7 @@ std::vector<CalibrationSpec> calibration_specs(const CalibrateConfig& config, si
   std::vector<CalibrationSpec> specs;
   if (columns == static_cast<size_t>(labels))
     for (const std::string& target : config.cpc)
-      specs.push_back(CalibrationSpec::cpc(parse_cpc_target(target)));
+      specs.push_back(CalibrationSpec::parse("cpc." + target));
   for (const std::string& regressor : config.regressors)
     for (const std::string& target : config.targets)
       specs.push_back(CalibrationSpec::rbc(parse_regressor(regressor), parse_rbc_target(target)));

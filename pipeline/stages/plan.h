@@ -25,7 +25,7 @@ inline constexpr const char* kEvaluationKind = "evaluation";
 inline constexpr uint32_t kFoldVersion = 3;
 inline constexpr uint32_t kTrainingVersion = 2;
 inline constexpr uint32_t kScoresVersion = 2;
-inline constexpr uint32_t kMembersVersion = 4;
+inline constexpr uint32_t kMembersVersion = 5;
 inline constexpr uint32_t kMixVersion = 2;
 inline constexpr uint32_t kEvaluationVersion = 2;
 

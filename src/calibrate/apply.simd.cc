@@ -20,10 +20,18 @@ TUNEMIX_LANES void shift_probabilities(double range, const V* f, size_t columns,
 }
 
 void probabilities_of(const ProbabilityView& map, const V* f, size_t columns, V* p) {
-  if (map.shift) return shift_probabilities(map.range, f, columns, p);
+  if (map.link == ProbabilityView::Link::kShift) return shift_probabilities(map.range, f, columns, p);
   V x[kMaxColumns];
-  for (size_t k = 0; k < columns; ++k) x[k] = map.a * (f[k] - map.b);
-  sigmoid_probabilities(x, columns, p);
+  if (map.link == ProbabilityView::Link::kSigmoid) {
+    for (size_t k = 0; k < columns; ++k) x[k] = map.weights[k] * (f[k] - map.bias[k]);
+    return sigmoid_probabilities(x, columns, p);
+  }
+  for (size_t k = 0; k < columns; ++k) {
+    V z = map.bias[k];
+    for (size_t j = 0; j < columns; ++j) z += map.weights[k * columns + j] * f[j];
+    x[k] = bounded(z);
+  }
+  softmax_probabilities(x, columns, p);
 }
 
 // Calls body(first row, how many, their scores by column) for runs of up to eight rows.

@@ -4,9 +4,11 @@
 #include <cmath>
 #include <map>
 #include <mutex>
+#include <numeric>
 
 #include "calibrate/cpc.h"
 #include "calibrate/kernels.h"
+#include "calibrate/label_maps.h"
 #include "calibrate/monomials.h"
 #include "calibrate/prepared.h"
 #include "calibrate/rbc.h"
@@ -47,14 +49,18 @@ class SharedFit {
     for (const CalibrationSpec& spec : specs) check_columns(spec, input.scores);
     data_ = calibrate::prepare(input, warnings_);
     int degree = 0;
-    bool sigmoid = false;
-    for (const CalibrationSpec& spec : specs) {
-      if (spec.kind == CalibrationKind::kCpc)
-        sigmoid |= spec.target != CpcTarget::kShift;
-      else
-        degree = std::max(degree, affordable(spec.regressor));
-    }
-    if (sigmoid) cpc_.emplace(data_, options, context);
+    const auto wants = [&](CpcForm form) {
+      return data_.deviation > 0 && std::any_of(specs.begin(), specs.end(), [&](const CalibrationSpec& spec) {
+               return spec.kind == CalibrationKind::kCpc && spec.form == form &&
+                      spec.target != CpcTarget::kShift;
+             });
+    };
+    for (const CalibrationSpec& spec : specs)
+      if (spec.kind == CalibrationKind::kRbc) degree = std::max(degree, affordable(spec.regressor));
+    if (wants(CpcForm::kOne) || wants(CpcForm::kEach)) one_.emplace(data_, options, context);
+    if (wants(CpcForm::kEach))
+      each_.emplace(data_, CpcForm::kEach, one_->fit(CpcTarget::kLs), options, context);
+    if (wants(CpcForm::kMatrix)) matrix_.emplace(data_, CpcForm::kMatrix, std::nullopt, options, context);
     if (degree > 0) moments_.emplace(data_, degree, context);
   }
 
@@ -79,18 +85,45 @@ class SharedFit {
 
   Calibrator::Map fit_cpc(const CalibrationSpec& spec, FitReport& report) const {
     if (spec.target == CpcTarget::kShift) return shift();
-    const auto found = cpc_->fit(spec.target);
-    if (!found) {
-      report.fallback = true;
-      report.converged = false;
-      report.warnings.push_back(fmt::format("{} has no fit here; shift stands in", spec.name()));
-      return shift();
-    }
+    if (const auto map =
+            spec.form == CpcForm::kOne ? fit_one(spec.target, report) : fit_by_label(spec, report))
+      return *map;
+    report.fallback = true;
+    report.converged = false;
+    report.warnings.push_back(fmt::format("{} has no fit here; shift stands in", spec.name()));
+    return shift();
+  }
+
+  std::optional<Calibrator::Map> fit_one(CpcTarget target, FitReport& report) const {
+    const auto found = one_ ? one_->fit(target) : std::nullopt;
+    if (!found) return std::nullopt;
     report.value = found->value;
     report.evaluations = found->evaluations;
     report.converged = found->converged;
     report.bound_hit = found->bound_hit;
-    return SigmoidMap{found->a / data_.deviation, data_.mean + found->b * data_.deviation};
+    const double b = data_.mean + found->b * data_.deviation;
+    return SigmoidMap{std::vector(data_.columns, found->a / data_.deviation), std::vector(data_.columns, b)};
+  }
+
+  std::optional<Calibrator::Map> fit_by_label(const CalibrationSpec& spec, FitReport& report) const {
+    const auto& fitter = spec.form == CpcForm::kEach ? each_ : matrix_;
+    auto found = fitter ? fitter->fit(spec.target) : std::nullopt;
+    if (!found) return std::nullopt;
+    report.value = found->value;
+    report.evaluations = found->evaluations;
+    report.converged = found->converged;
+    std::vector<double>& weights = found->weights;
+    std::vector<double>& bias = found->bias;
+    // From standardised scores to those of the model.
+    const size_t K = data_.columns;
+    for (double& w : weights) w /= data_.deviation;
+    for (size_t k = 0; k < K; ++k)
+      if (spec.form == CpcForm::kEach)
+        bias[k] = data_.mean - bias[k] / weights[k];
+      else
+        bias[k] -= data_.mean * std::accumulate(&weights[k * K], &weights[k * K] + K, 0.0);
+    if (spec.form == CpcForm::kEach) return SigmoidMap{std::move(weights), std::move(bias)};
+    return SoftmaxMap{std::move(weights), std::move(bias)};
   }
 
   Calibrator::Map fit_rbc(const CalibrationSpec& spec, FitReport& report) const {
@@ -125,16 +158,20 @@ class SharedFit {
   const Context& context_;
   std::vector<std::string> warnings_;
   Prepared data_;
-  std::optional<calibrate::CpcFitter> cpc_;
+  std::optional<calibrate::CpcFitter> one_;
+  std::optional<calibrate::LabelFitter> each_, matrix_;
   std::optional<calibrate::Moments> moments_;
 };
 
 // --- applying
 
 ProbabilityView probability_view(const Calibrator::Map& map) {
-  if (const auto* shift = std::get_if<ShiftMap>(&map)) return {true, shift->range, 0, 0};
-  const auto& sigmoid = std::get<SigmoidMap>(map);
-  return {false, 0, sigmoid.a, sigmoid.b};
+  using Link = ProbabilityView::Link;
+  if (const auto* shift = std::get_if<ShiftMap>(&map)) return {Link::kShift, shift->range};
+  if (const auto* sigmoid = std::get_if<SigmoidMap>(&map))
+    return {Link::kSigmoid, 0, sigmoid->a.data(), sigmoid->b.data()};
+  const auto& softmax = std::get<SoftmaxMap>(map);
+  return {Link::kSoftmax, 0, softmax.weights.data(), softmax.bias.data()};
 }
 
 // Made once for each kind of polynomial: many calibrators have the same.
@@ -194,6 +231,7 @@ void Calibrator::apply(const ScoreMatrix& scores, std::span<float> out, const Co
     std::visit(
         Overloaded{
             [&](const ShiftMap&) { expected(); }, [&](const SigmoidMap&) { expected(); },
+            [&](const SoftmaxMap&) { expected(); },
             [&](const PolynomialMap& m) {
               AlignedVector<double> scratch(terms.size() * lanes::kWidth);
               kernels.polynomial({m.low.data(), m.high.data(), m.mean.data(), m.scale.data(), m.intercept,
@@ -259,6 +297,10 @@ void Calibrator::save(BinaryWriter& out) const {
                           out.put(m.a);
                           out.put(m.b);
                         },
+                        [&](const SoftmaxMap& m) {
+                          out.put(m.weights);
+                          out.put(m.bias);
+                        },
                         [&](const PolynomialMap& m) {
                           out.put<int32_t>(m.degree);
                           for (const auto* v : {&m.low, &m.high, &m.mean, &m.scale, &m.coefficients})
@@ -300,11 +342,17 @@ Calibrator::Map load_map(BinaryReader& in, size_t columns) {
       return ShiftMap{in.get<double>()};
     case 1: {
       SigmoidMap m;
-      m.a = in.get<double>();
-      m.b = in.get<double>();
+      m.a = vector(columns);
+      m.b = vector(columns);
       return m;
     }
     case 2: {
+      SoftmaxMap m;
+      m.weights = vector(columns * columns);
+      m.bias = vector(columns);
+      return m;
+    }
+    case 3: {
       PolynomialMap m;
       m.degree = in.get<int32_t>();
       if (m.degree < 1 || m.degree > 4) in.fail("a calibrator's degree is not 1 to 4");
@@ -314,7 +362,7 @@ Calibrator::Map load_map(BinaryReader& in, size_t columns) {
       m.intercept = in.get<double>();
       return m;
     }
-    case 3: {
+    case 4: {
       LogisticMap m;
       m.low = in.get<double>();
       m.high = in.get<double>();
@@ -322,7 +370,7 @@ Calibrator::Map load_map(BinaryReader& in, size_t columns) {
       m.weights = vector(columns);
       return m;
     }
-    case 4: {
+    case 5: {
       NeuralMap m;
       m.mean = vector(columns);
       m.scale = vector(columns);
@@ -347,7 +395,7 @@ Calibrator Calibrator::load(BinaryReader& in) {
   if (columns < 1 || columns > kMaxColumns) in.fail("a calibrator's number of columns is out of range");
   std::vector<double> grades = in.get_vector<double>();
   Map map = load_map(in, columns);
-  const bool probabilities = map.index() <= 1;
+  const bool probabilities = map.index() <= 2;
   if (probabilities != (spec.kind == CalibrationKind::kCpc) || (probabilities && grades.size() != columns))
     in.fail("a calibrator's parts do not fit each other");
   FitReport report;

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlopt.hpp>
 #include <numeric>
 
 #include "calibrate/kernels.h"
+#include "calibrate/minimise.h"
 #include "core/cell_sums.h"
 #include "core/portable_math.h"
 
@@ -227,61 +227,21 @@ std::vector<CpcFitter::Theta> CpcFitter::promising(CpcTarget target) const {
 
 std::optional<CpcFitter::Candidate> CpcFitter::descend(const Prepared& data, CpcTarget target, Theta start,
                                                        double step, int& evaluations) const {
-  const bool smooth = is_smooth(target);
-  nlopt::opt optimiser(smooth ? nlopt::LD_SLSQP : nlopt::LN_SBPLX, 2);
-  optimiser.set_lower_bounds({box_.low[0], box_.low[1]});
-  optimiser.set_upper_bounds({box_.high[0], box_.high[1]});
-  // The best point seen counts, also when the optimiser gives up in the middle.
-  Candidate best{start, HUGE_VAL, false};
   const double size = static_cast<double>(data.documents);
-  struct Call {
-    const CpcFitter* self;
-    const Prepared* data;
-    CpcTarget target;
-    double size;
-    Candidate* best;
-    int* evaluations;
-  } call{this, &data, target, size, &best, &evaluations};
-  optimiser.set_min_objective(
-      [](unsigned, const double* x, double* gradient, void* p) {
-        const Call& c = *static_cast<Call*>(p);
-        const Theta theta{x[0], x[1]};
-        const double value = c.self->evaluate(*c.data, c.target, theta, gradient);
-        ++*c.evaluations;
-        if (value < c.best->value) *c.best = {theta, value, false};
-        // Per document, so that tolerances mean the same on any split.
-        if (gradient != nullptr) {
-          gradient[0] /= c.size;
-          gradient[1] /= c.size;
-        }
-        return value / c.size;
-      },
-      &call);
-  if (smooth) {
-    optimiser.set_ftol_rel(1e-10);
-    optimiser.set_maxeval(100);
-  } else {
-    optimiser.set_initial_step({step, step});
-    optimiser.set_ftol_rel(1e-5);
-    optimiser.set_xtol_abs(3e-3);
-    optimiser.set_maxeval(100);
+  const auto per_document = [&](const std::vector<double>& x, double* gradient) {
+    const double value = evaluate(data, target, {x[0], x[1]}, gradient);
+    for (size_t i = 0; gradient != nullptr && i < 2; ++i) gradient[i] /= size;
+    return value / size;
+  };
+  Minimisation options{{box_.low.begin(), box_.low.end()}, {box_.high.begin(), box_.high.end()}};
+  if (!is_smooth(target)) {
+    options.step = step;
+    options.tolerance = 1e-5;
   }
-  std::vector<double> x(start.begin(), start.end());
-  for (size_t i = 0; i < 2; ++i) x[i] = std::clamp(x[i], box_.low[i], box_.high[i]);
-  try {
-    double value = 0;
-    const nlopt::result result = optimiser.optimize(x, value);
-    best.converged = result != nlopt::MAXEVAL_REACHED && result != nlopt::MAXTIME_REACHED;
-  } catch (const nlopt::roundoff_limited&) {
-    best.converged = true;  // as good as the arithmetic allows
-  } catch (const std::bad_alloc&) {
-    throw;  // nothing that the optimiser found out
-  } catch (const std::exception&) {
-    best.converged = false;
-  }
-  context_.check_stop();  // NLopt turns our exceptions into its own
-  if (!std::isfinite(best.value)) return std::nullopt;
-  return best;
+  const Minimum found = minimise(per_document, {start.begin(), start.end()}, options, context_);
+  evaluations += found.evaluations;
+  if (!std::isfinite(found.value)) return std::nullopt;
+  return Candidate{{found.x[0], found.x[1]}, found.value * size, found.converged};
 }
 
 void CpcFitter::keep_best(std::vector<Theta>& starts, size_t count, int& evaluations) const {

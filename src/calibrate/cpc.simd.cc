@@ -45,6 +45,17 @@ TUNEMIX_LANES void with_slopes(const V* x, size_t columns, V* log_p, V* p, V* sl
   }
 }
 
+// H^C and its derivative by H.
+TUNEMIX_LANES void entropy_power(const V& entropy, double power, V& value, V& slope) {
+  value = entropy * entropy;
+  slope = 2.0 * entropy;
+  if (power == 2) return;
+  const V safe = lanes::max(entropy, 1e-300);
+  const V lower = lanes::exp((power - 1) * lanes::log(safe));
+  value = lower * safe;
+  slope = power * lower;
+}
+
 template <bool kPlain, bool kEntropy>
 void smooth_of(const ScoreColumns& data, size_t begin, size_t end, const CpcPoint& theta, double (*sums)[3]) {
   const size_t K = data.columns;
@@ -105,14 +116,8 @@ void smooth_of(const ScoreColumns& data, size_t begin, size_t end, const CpcPoin
     add(CpcTarget::kEll, error * error, 2.0 * error * label_a, 2.0 * error * label_b);
     if constexpr (kEntropy) {
       entropy = lanes::max(entropy, 0);
-      V power = entropy * entropy;  // H^C and its derivative by H
-      V power_slope = 2.0 * entropy;
-      if (theta.entropy_power != 2) {
-        const V safe = lanes::max(entropy, 1e-300);
-        const V lower = lanes::exp((theta.entropy_power - 1) * lanes::log(safe));
-        power = lower * safe;
-        power_slope = theta.entropy_power * lower;
-      }
+      V power, power_slope;
+      entropy_power(entropy, theta.entropy_power, power, power_slope);
       add(CpcTarget::kEwls, -true_log * power, true_da * power - true_log * power_slope * entropy_a,
           true_db * power - true_log * power_slope * entropy_b);
     }
@@ -156,8 +161,104 @@ double soft_gain(double gain, const double* sorted, const double* discounts, siz
   return gain * lanes::sum(numerator) / lanes::sum(denominator);
 }
 
+// The target of eight documents from log p, p; u = its derivatives by p, times p.
+TUNEMIX_LANES V target_of(const LabelPoint& point, size_t columns, const V& label, const V* log_p, const V* p,
+                          V* u) {
+  V value{};
+  switch (point.target) {
+    case CpcTarget::kEl:
+      for (size_t k = 0; k < columns; ++k) {
+        const V error = static_cast<double>(k) - label;
+        u[k] = error * error * p[k];
+        value += u[k];
+      }
+      return value;
+    case CpcTarget::kEll: {
+      V error = -label;
+      for (size_t k = 0; k < columns; ++k) error += static_cast<double>(k) * p[k];
+      for (size_t k = 0; k < columns; ++k) u[k] = 2.0 * static_cast<double>(k) * error * p[k];
+      return error * error;
+    }
+    default: {  // ls, ewls
+      V power = 1;
+      V slope = 0;
+      if (point.target == CpcTarget::kEwls) {
+        V entropy{};
+        for (size_t k = 0; k < columns; ++k) entropy -= p[k] * log_p[k];
+        entropy_power(lanes::max(entropy, 0), point.entropy_power, power, slope);
+      }
+      for (size_t k = 0; k < columns; ++k)
+        value -= lanes::select(label == static_cast<double>(k), log_p[k], 0);
+      for (size_t k = 0; k < columns; ++k)
+        u[k] = lanes::select(label == static_cast<double>(k), -power, 0) - value * slope * p[k] * log_p[k];
+      return value * power;
+    }
+  }
+}
+
+void by_label(const ScoreColumns& data, size_t begin, size_t end, const LabelPoint& point, double* scratch,
+              double* sums) {
+  const size_t K = data.columns;
+  const size_t weights = point.weight_count(K);
+  V* by_weight = reinterpret_cast<V*>(scratch);
+  V* by_bias = by_weight + K * K;
+  V* f = by_bias + K;
+  V* slope = f + K;
+  V* log_p = slope + K;
+  V* p = log_p + K;
+  V* u = p + K;
+  V total{};
+  for (size_t k = 0; k < weights; ++k) by_weight[k] = 0;
+  for (size_t k = 0; k < K; ++k) by_bias[k] = 0;
+  for (size_t i = begin; i < end; i += lanes::kWidth) {
+    for (size_t k = 0; k < K; ++k) f[k] = lanes::load(data.column(k) + i);
+    V highest = -1e301;
+    for (size_t k = 0; k < K; ++k) {
+      V z = point.bias[k];
+      slope[k] = 1;
+      if (point.matrix) {
+        for (size_t j = 0; j < K; ++j) z += point.weights[k * K + j] * f[j];
+      } else {
+        z += point.weights[k] * f[k];
+        V e;
+        const V log_s = log_sigmoid(z, e);
+        slope[k] = lanes::select(z < 0, 1, e) / (1.0 + e);
+        z = log_s;
+      }
+      log_p[k] = z;
+      highest = lanes::max(highest, z);
+    }
+    V sum{};
+    for (size_t k = 0; k < K; ++k) {
+      p[k] = lanes::exp(log_p[k] - highest);
+      sum += p[k];
+    }
+    const V inverse = 1.0 / sum;
+    const V log_sum = highest + lanes::log(sum);
+    for (size_t k = 0; k < K; ++k) {
+      p[k] *= inverse;
+      log_p[k] -= log_sum;
+    }
+    const V weight = lanes::load(data.weights + i);
+    total += weight * target_of(point, K, lanes::load(data.labels + i), log_p, p, u);
+    V mean{};
+    for (size_t k = 0; k < K; ++k) mean += u[k];
+    for (size_t k = 0; k < K; ++k) {
+      const V by_z = weight * slope[k] * (u[k] - p[k] * mean);
+      by_bias[k] += by_z;
+      if (point.matrix)
+        for (size_t j = 0; j < K; ++j) by_weight[k * K + j] += by_z * f[j];
+      else
+        by_weight[k] += by_z * f[k];
+    }
+  }
+  *sums++ = lanes::sum(total);
+  for (size_t k = 0; k < weights; ++k) *sums++ = lanes::sum(by_weight[k]);
+  for (size_t k = 0; k < K; ++k) *sums++ = lanes::sum(by_bias[k]);
+}
+
 }  // namespace
 
-const CpcKernels cpc_kernels_table = {smooth, expected_grades, soft_gain};
+const CpcKernels cpc_kernels_table = {smooth, expected_grades, soft_gain, by_label};
 
 }  // namespace tunemix::calibrate::TUNEMIX_SET

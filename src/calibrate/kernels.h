@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "calibrate/lane_width.h"
 #include "calibrate/monomials.h"
 #include "core/simd.h"
+#include "tunemix/calibrate/spec.h"
 
 namespace tunemix::calibrate {
 
@@ -37,6 +39,18 @@ struct CpcPoint {
   bool entropy;  // ewls is wanted
 };
 
+// Parameters of each label, of the standardised scores f: z = weights f + bias (a row of K weights for each
+// label), p a softmax of z; or z_l = weights_l f_l + bias_l, p(l) = s(z_l) / sum s(z).
+struct LabelPoint {
+  bool matrix;
+  const double* weights;
+  const double* bias;
+  CpcTarget target;
+  double entropy_power;
+
+  size_t weight_count(size_t columns) const { return matrix ? columns * columns : columns; }
+};
+
 struct CpcKernels {
   // sums[t] = value, derivative by a, by b of each smooth target over documents [begin, end); without
   // `entropy` those of ewls are 0.
@@ -49,7 +63,12 @@ struct CpcKernels {
   // error of 1e-11. Reads whole runs of eight.
   double (*soft_gain)(double gain, const double* sorted, const double* discounts, size_t first, size_t last,
                       double v, double scale);
+  // sums = value of the target over documents [begin, end), then its derivatives by the weights and the bias;
+  // scratch of label_scratch() doubles, aligned to 64 bytes.
+  void (*by_label)(const ScoreColumns& data, size_t begin, size_t end, const LabelPoint& point,
+                   double* scratch, double* sums);
 };
+constexpr size_t label_scratch(size_t columns) { return lanes::kWidth * (columns + 6) * columns; }
 TUNEMIX_KERNELS(CpcKernels, cpc_kernels)
 
 // The cross-entropy of a logistic regression on `inputs` columns; w has one weight for each, then the
@@ -132,12 +151,12 @@ struct NeuralView {
   double output_bias;
   size_t hidden;
 };
-// max(0, 1 + f/range) if `shift`, else s(a(f - b)); divided by their sum.
+// p(l) is in proportion to max(0, 1 + f_l/range), s(a_l (f_l - b_l)), or exp(bias_l + weights_l . f).
 struct ProbabilityView {
-  bool shift;
-  double range;
-  double a;
-  double b;
+  enum class Link : uint8_t { kShift, kSigmoid, kSoftmax } link;
+  double range = 0;
+  const double* weights = nullptr;  // a, or rows of as many weights as there are scores
+  const double* bias = nullptr;     // b
 };
 
 // `count` rows of `columns` scores; `out` has one value a row.

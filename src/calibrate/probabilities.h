@@ -1,5 +1,5 @@
-// Class probabilities of eight documents at once from x_l = a (f_l - b), in log space: neither a steep nor a
-// far sigmoid gives 0/0.
+// Class probabilities of eight documents at once from x_l, in log space: neither a steep nor a far sigmoid
+// gives 0/0.
 #pragma once
 
 #include "calibrate/kernels.h"
@@ -16,23 +16,26 @@ TUNEMIX_LANES lanes::V log_sigmoid(const lanes::V& x, lanes::V& e) {
   return lanes::min(x, 0) - lanes::log(1.0 + e);
 }
 
-// p(l) alone; p may not alias x.
-TUNEMIX_LANES void sigmoid_probabilities(const lanes::V* x, size_t columns, lanes::V* p) {
+// p = exp(x) / sum exp(x); p may be x.
+TUNEMIX_LANES void softmax_probabilities(const lanes::V* x, size_t columns, lanes::V* p) {
   lanes::V highest = -1e301;
-  lanes::V e;
-  for (size_t k = 0; k < columns; ++k) {
-    p[k] = log_sigmoid(bounded(x[k]), e);
-    highest = lanes::max(highest, p[k]);
-  }
+  for (size_t k = 0; k < columns; ++k) highest = lanes::max(highest, x[k]);
   lanes::V total{};
   for (size_t k = 0; k < columns; ++k) {
-    p[k] = lanes::exp(p[k] - highest);
+    p[k] = lanes::exp(x[k] - highest);
     total += p[k];
   }
   for (size_t k = 0; k < columns; ++k) p[k] /= total;
 }
 
-// The same by plain division, for |x| < kPlainReach.
+// p(l) alone; p may not alias x.
+TUNEMIX_LANES void sigmoid_probabilities(const lanes::V* x, size_t columns, lanes::V* p) {
+  lanes::V e;
+  for (size_t k = 0; k < columns; ++k) p[k] = log_sigmoid(bounded(x[k]), e);
+  softmax_probabilities(p, columns, p);
+}
+
+// Of sigmoids by plain division, for |x| < kPlainReach.
 TUNEMIX_LANES void plain_probabilities(const lanes::V* x, size_t columns, lanes::V* p) {
   lanes::V total{};
   for (size_t k = 0; k < columns; ++k) {

@@ -45,12 +45,12 @@ std::string error_of(const std::string& name, const MadeUp& data) {
 
 TEST(CalibrationSpec, NamesAreReadBack) {
   const auto specs = all_calibrations(3);
-  EXPECT_EQ(specs.size(), 18u);
+  EXPECT_EQ(specs.size(), 26u);
   for (const auto& spec : specs) EXPECT_EQ(CalibrationSpec::parse(spec.name()), spec);
   EXPECT_EQ(all_calibrations(1).size(), 12u);
   EXPECT_EQ(CalibrationSpec::parse("rbc.poly3.ndcg").name(), "rbc.poly3.ndcg");
-  for (const char* wrong :
-       {"", "cpc", "cpc.lss", "rbc.poly5.raw", "rbc.linear", "rbc.linear.foo", "cpc.ls.raw"})
+  for (const char* wrong : {"", "cpc", "cpc.lss", "rbc.poly5.raw", "rbc.linear", "rbc.linear.foo",
+                            "cpc.ls.raw", "cpc.each", "cpc.one.ls", "cpc.matrix.shift", "cpc.each.sndcg"})
     EXPECT_THROW(CalibrationSpec::parse(wrong), InputError) << wrong;
 }
 
@@ -62,7 +62,8 @@ TEST(Calibrator, ProbabilitiesSumToOneAtTheExtremes) {
   for (const double a : parameters)
     for (const double b : parameters)
       for (int trial = 0; trial < 20; ++trial) {
-        const Calibrator c(CalibrationSpec::cpc(CpcTarget::kLs), 3, grades, SigmoidMap{a, b}, {});
+        const Calibrator c(CalibrationSpec::cpc(CpcTarget::kLs), 3, grades, SigmoidMap{{a, a, 1}, {b, 1, b}},
+                           {});
         std::vector<float> row(3);
         for (float& f : row) f = values[random.below(values.size())];
         std::vector<double> p(3);
@@ -73,12 +74,25 @@ TEST(Calibrator, ProbabilitiesSumToOneAtTheExtremes) {
 }
 
 TEST(Calibrator, ProbabilitiesEqualTheFormula) {
-  const Calibrator c(CalibrationSpec::cpc(CpcTarget::kEll), 3, {0, 1, 3}, SigmoidMap{1.7, 0.4}, {});
+  const Calibrator c(CalibrationSpec::cpc(CpcTarget::kEll), 3, {0, 1, 3},
+                     SigmoidMap{{1.7, 0.2, 1}, {0.4, 3, 0}}, {});
   const std::vector<float> row = {0.5f, -0.25f, 2};
+  const double x[] = {1.7 * (0.5 - 0.4), 0.2 * (-0.25 - 3), 2};
   std::vector<double> p(3);
   c.probabilities(row, p);
   double s[3], sum = 0;
-  for (int k = 0; k < 3; ++k) sum += s[k] = 1 / (1 + std::exp(-1.7 * (row[k] - 0.4)));
+  for (int k = 0; k < 3; ++k) sum += s[k] = 1 / (1 + std::exp(-x[k]));
+  for (int k = 0; k < 3; ++k) EXPECT_NEAR(p[k], s[k] / sum, 1e-15);
+
+  const SoftmaxMap map{{1, 0, -2, 0.5, 3, 0, 0, 0, 0.25}, {0.1, -1, 0}};
+  const Calibrator matrix(CalibrationSpec::parse("cpc.matrix.ls"), 3, {0, 1, 3}, map, {});
+  matrix.probabilities(row, p);
+  sum = 0;
+  for (size_t k = 0; k < 3; ++k) {
+    double z = map.bias[k];
+    for (size_t j = 0; j < 3; ++j) z += map.weights[k * 3 + j] * row[j];
+    sum += s[k] = std::exp(z);
+  }
   for (int k = 0; k < 3; ++k) EXPECT_NEAR(p[k], s[k] / sum, 1e-15);
 }
 

@@ -42,10 +42,13 @@ struct FitReport {
 struct ShiftMap {
   double range = 1;
 };
-// p(l) = s(f_l) / sum s(f_l'), s(f) = 1/(1 + exp(-a(f - b)))
+// p(l) = s_l(f_l) / sum s_l'(f_l'), s_l(f) = 1/(1 + exp(-a_l (f - b_l))); one sigmoid: all a and b are equal
 struct SigmoidMap {
-  double a = 1;
-  double b = 0;
+  std::vector<double> a, b;
+};
+// p = softmax(weights f + bias), weights K x K, row by row
+struct SoftmaxMap {
+  std::vector<double> weights, bias;
 };
 // intercept + sum of coefficients times monomials of the inputs, which are clipped to [low, high] and
 // standardised
@@ -73,7 +76,7 @@ struct NeuralMap {
 
 class Calibrator {
  public:
-  using Map = std::variant<ShiftMap, SigmoidMap, PolynomialMap, LogisticMap, NeuralMap>;
+  using Map = std::variant<ShiftMap, SigmoidMap, SoftmaxMap, PolynomialMap, LogisticMap, NeuralMap>;
 
   Calibrator(CalibrationSpec spec, size_t columns, std::vector<double> grades, Map map, FitReport report);
 

@@ -12,32 +12,39 @@ namespace tunemix {
 
 enum class CalibrationKind : uint8_t { kCpc, kRbc };
 enum class CpcTarget : uint8_t { kShift, kLs, kEwls, kEl, kEll, kSndcg };
+// What a CPC fits: one sigmoid for all labels (T&M), one for each label, or a multinomial logistic map of all
+// scores.
+enum class CpcForm : uint8_t { kOne, kEach, kMatrix };
 enum class Regressor : uint8_t { kLinear, kLogistic, kPoly2, kPoly3, kPoly4, kNeural };
 enum class RbcTarget : uint8_t { kRaw, kNdcg };
 
-std::string_view to_string(CalibrationKind kind);   // cpc | rbc
-std::string_view to_string(CpcTarget target);       // shift | ls | ewls | el | ell | sndcg
-std::string_view to_string(Regressor regressor);    // linear | logistic | poly2 | poly3 | poly4 | neural
-std::string_view to_string(RbcTarget target);       // raw | ndcg
-CpcTarget parse_cpc_target(std::string_view name);  // these three throw InputError with the nearest name
-Regressor parse_regressor(std::string_view name);
+std::string_view to_string(CalibrationKind kind);  // cpc | rbc
+std::string_view to_string(CpcTarget target);      // shift | ls | ewls | el | ell | sndcg
+std::string_view to_string(CpcForm form);          // one | each | matrix
+std::string_view to_string(Regressor regressor);   // linear | logistic | poly2 | poly3 | poly4 | neural
+std::string_view to_string(RbcTarget target);      // raw | ndcg
+Regressor parse_regressor(std::string_view name);  // these throw InputError with the nearest name
 RbcTarget parse_rbc_target(std::string_view name);
 
 // One calibration: a CPC target function, or a regressor with what it regresses.
 struct CalibrationSpec {
   CalibrationKind kind = CalibrationKind::kCpc;
   CpcTarget target = CpcTarget::kShift;      // of CPC
+  CpcForm form = CpcForm::kOne;              // of CPC
   Regressor regressor = Regressor::kLinear;  // of RBC
   RbcTarget regressed = RbcTarget::kRaw;     // of RBC
 
-  static CalibrationSpec cpc(CpcTarget target);
+  static CalibrationSpec cpc(CpcTarget target, CpcForm form = CpcForm::kOne);
   static CalibrationSpec rbc(Regressor regressor, RbcTarget regressed);
   static CalibrationSpec parse(std::string_view name);  // throws InputError
   std::string name() const;
   bool operator==(const CalibrationSpec&) const = default;
 };
 
-// All eighteen: six CPC, then twelve RBC. A plain ranker (one column) gets the RBC ones alone.
+// What may follow "cpc.": "ls", "each.ls", "matrix.ls", ...
+const std::vector<std::string>& cpc_names();
+
+// All: CPC, then RBC. A plain ranker (one column) gets the RBC ones alone.
 std::vector<CalibrationSpec> all_calibrations(size_t score_columns);
 
 struct CalibrationOptions {
