@@ -142,10 +142,7 @@ CpcBox cpc_box(const Prepared& data, const CalibrationOptions& options) {
 
 namespace {
 
-// Documents that the starts are chosen on, and that the searches from them work on; the best of these is
-// polished on everything.
-constexpr size_t kScouted = 2048;
-constexpr size_t kThinned = 8192;
+constexpr size_t kScouted = 2048;  // documents that the starts are chosen on
 constexpr size_t kStarts = 3;
 constexpr size_t kSoftNdcgSearches = 2;  // the costly target searches from its best starts only
 constexpr size_t kGridA = 7;

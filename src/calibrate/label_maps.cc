@@ -10,8 +10,7 @@
 namespace tunemix::calibrate {
 namespace {
 
-constexpr size_t kThinned = 8192;  // documents that the ridge is chosen on and searches start with
-constexpr size_t kParts = 3;       // of the queries, for the choice of the ridge
+constexpr size_t kParts = 3;  // of the queries, for the choice of the ridge
 constexpr double kRidges[] = {1, 0.1, 0.01, 1e-3, 1e-4};
 constexpr double kRidgeOfSigmoids = 1e-3;
 constexpr double kRough = 1e-6;  // tolerances of searches

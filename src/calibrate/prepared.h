@@ -47,6 +47,9 @@ struct Prepared {
 // Throws InputError for what cannot be calibrated on; adds what is odd about the split to `warnings`.
 Prepared prepare(const CalibrationInput& input, std::vector<std::string>& warnings);
 
+// Documents that searches work on; the best that they find is polished on everything.
+constexpr size_t kThinned = 8192;
+
 // About `documents` documents in whole queries, evenly from all over the split; everything where it is small.
 Prepared thin(const Prepared& all, size_t documents);
 

@@ -7,9 +7,9 @@
 namespace tunemix::trees {
 namespace {
 
-class TreeLearner final : public RoundLearner {
+class RoundTreeLearner final : public RoundLearner {
  public:
-  TreeLearner(const AdaBoostOptions& options, ClassWeights& weights, ClassSearch& search, size_t bytes)
+  RoundTreeLearner(const AdaBoostOptions& options, ClassWeights& weights, ClassSearch& search, size_t bytes)
       : options_(options),
         weights_(weights),
         search_(search),
@@ -117,7 +117,7 @@ RowKind rows_needed(const AdaBoostOptions& options) {
 
 std::unique_ptr<RoundLearner> make_tree_learner(const AdaBoostOptions& options, ClassWeights& weights,
                                                 ClassSearch& search, size_t bytes) {
-  return std::make_unique<TreeLearner>(options, weights, search, bytes);
+  return std::make_unique<RoundTreeLearner>(options, weights, search, bytes);
 }
 
 }  // namespace tunemix::trees
