@@ -15,11 +15,7 @@ namespace {
 using calibrate::Prepared;
 using test::MadeUp;
 using test::make_up;
-
-Prepared prepare(const MadeUp& data) {
-  std::vector<std::string> warnings;
-  return calibrate::prepare(data.input(), warnings);
-}
+using test::prepare;
 
 // --- the obvious versions, from the equations
 

@@ -16,14 +16,10 @@ using calibrate::LabelFitter;
 using calibrate::Prepared;
 using test::MadeUp;
 using test::make_up;
+using test::prepare;
 
 const CpcTarget kTargets[] = {CpcTarget::kLs, CpcTarget::kEwls, CpcTarget::kEl, CpcTarget::kEll};
 const CpcForm kForms[] = {CpcForm::kEach, CpcForm::kMatrix};
-
-Prepared prepare(const MadeUp& data) {
-  std::vector<std::string> warnings;
-  return calibrate::prepare(data.input(), warnings);
-}
 
 // --- the obvious version
 

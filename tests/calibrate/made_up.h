@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "calibrate/prepared.h"
 #include "tunemix/calibrate/calibrator.h"
 #include "tunemix/core/random.h"
 #include "tunemix/metric/selection.h"
@@ -62,6 +63,11 @@ inline MadeUp make_up(const MadeUpOptions& options = {}) {
     }
   }
   return result;
+}
+
+inline calibrate::Prepared prepare(const MadeUp& data) {
+  std::vector<std::string> warnings;
+  return calibrate::prepare(data.input(), warnings);
 }
 
 }  // namespace tunemix::test
