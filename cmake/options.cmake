@@ -19,8 +19,8 @@ set(CMAKE_UNITY_BUILD_BATCH_SIZE 12)
 
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM)
-  # By the compiler's own list of headers, so that nothing is preprocessed twice.
-  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_DEPEND=1 ${CCACHE_PROGRAM})
+  # By the compiler's own list of headers, so that nothing is preprocessed twice; paths count from the source tree, so that clones share.
+  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_DEPEND=1 CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${CCACHE_PROGRAM})
 endif()
 
 # Compile flags of everything that is ours; never exported to consumers.
