@@ -16,6 +16,7 @@ struct SynthArguments {
   std::optional<size_t> useful;
   std::optional<int> labels;
   uint64_t seed = 1;
+  uint64_t problem = 0;
   std::string out;
 };
 
@@ -26,6 +27,7 @@ int synth(const SynthArguments& arguments, const Program& program) {
   if (arguments.useful) options.useful = *arguments.useful;
   if (arguments.labels) options.labels = *arguments.labels;
   options.seed = arguments.seed;
+  options.problem = arguments.problem;
   const auto context = program.context(arguments.seed);
   const Timer timer;
   const size_t documents = write_synthetic(options, arguments.out, *context);
@@ -43,7 +45,11 @@ int synth(const SynthArguments& arguments, const Program& program) {
 void add_synth_command(CLI::App& app, Program& program) {
   CLI::App* command = app.add_subcommand("synth", "Write synthetic graded ranking data as LETOR text");
   auto arguments = std::make_shared<SynthArguments>();
-  command->add_option("--preset", arguments->preset, "quickstart (small) or mslr10k (the size of a web set)")
+  command
+      ->add_option("--preset", arguments->preset,
+                   "quickstart (small), mslr10k or web2 (the size of a web set; of fields, or of topics that "
+                   "query and "
+                   "document share)")
       ->check(CLI::IsMember(synthetic_presets()))
       ->capture_default_str();
   command->add_option("--queries", arguments->queries, "Number of queries, instead of the preset's")
@@ -59,6 +65,11 @@ void add_synth_command(CLI::App& app, Program& program) {
   command
       ->add_option("--seed", arguments->seed,
                    "Seed of the documents; every seed has the same ranking problem")
+      ->capture_default_str();
+  command
+      ->add_option("--problem", arguments->problem,
+                   "Another problem: features of other kinds, and other weights")
+      ->check(CLI::Range(uint64_t{0}, uint64_t{1000000}))
       ->capture_default_str();
   command->add_option("--out", arguments->out, "File to write")->required();
   add_common_options(*command, program);

@@ -9,6 +9,7 @@
 #include "tunemix/core/file.h"
 #include "tunemix/core/text.h"
 #include "tunemix/data/letor_reader.h"
+#include "tunemix/data/synthetic.h"
 
 namespace tunemix {
 namespace {
@@ -266,8 +267,10 @@ void read_data(const YamlSection& section, const YamlSection& recipe, DataConfig
     const YamlSection synthetic = section.section("synthetic");
     synthetic.expect_keys(synthetic_table().names());
     synthetic.read(synthetic_table(), data.synthetic, log);
-    if (data.synthetic.preset != "quickstart" && data.synthetic.preset != "mslr10k")
-      synthetic.fail("preset", fmt::format("is '{}'; expected quickstart or mslr10k", data.synthetic.preset));
+    const std::vector<std::string> presets = synthetic_presets();
+    if (std::ranges::find(presets, data.synthetic.preset) == presets.end())
+      synthetic.fail("preset",
+                     fmt::format("is '{}'; expected {}", data.synthetic.preset, fmt::join(presets, ", ")));
   }
 }
 

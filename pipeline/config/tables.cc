@@ -138,7 +138,7 @@ const OptionTable<DataConfig>& calibration_split_table() {
 const OptionTable<SyntheticConfig>& synthetic_table() {
   static const OptionTable<SyntheticConfig> table = [] {
     OptionTable<SyntheticConfig> t;
-    t.text("preset", &SyntheticConfig::preset, "quickstart or mslr10k",
+    t.text("preset", &SyntheticConfig::preset, "quickstart, mslr10k or web2",
            "Built-in data instead of files: a preset of `tunemix synth`");
     t.number("queries", &SyntheticConfig::queries, 0, 1000000,
              "Queries of a fold; 0: as many as the preset has");

@@ -251,7 +251,7 @@ TEST(Config, MistakesHaveThePlaceTheKeyAndWhatIsExpected) {
       {"rbc: {regressors: [linear], targets: [ndcg]}", "rbc: 3",
        "c.yaml:12:36: calibrate.rbc: ", "key: value"},
       {"preset: quickstart", "preset: nothing",
-       "c.yaml:5:23: data.synthetic.preset: ", "quickstart or mslr10k"},
+       "c.yaml:5:23: data.synthetic.preset: ", "expected quickstart, mslr10k, web2"},
       {"  standardize: append", "  folds: []", "c.yaml:", "either 'folds'"},
   };
   for (const Case& c : cases)
