@@ -7,8 +7,7 @@ namespace {
 
 // Little data: many cheap and different members, whose errors average out; features are also standardised
 // within each query, and linear rankers see them as shares too, which takes out their scale. No length below
-// 100: with 20 to 50 validation queries chance now and then chooses it, and all families are short
-// (experiments/mixing).
+// 100: with 20 to 50 validation queries chance now and then chooses it, and all families are short.
 constexpr const char* kSmall = R"(data: {standardize: append}
 learners:
   - {type: adaboost_mh, leaves: [8, 32], iterations: 500, checkpoints: [100, 200], shrinkage: 0.05, bandit: value, bags: 4}
