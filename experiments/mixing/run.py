@@ -6,7 +6,8 @@
 
 SET: mq2008 ohsumed mslr-sample sparse300 (where TUNEMIX_SHARED_DATA names their folder), and mslr10k-SIZE, web2-SIZE with SIZE
 10k, 40k, 150k or 700k training documents; default: all. TUNEMIX=build/bin/tunemix, WORK=runs/mixing, LIGHTGBM: that program, if there
-is one. Needs numpy. Every run of a set with a seed, and every fold of LightGBM, is kept in WORK when it is done.
+is one. Needs numpy. Every run of a set with a seed, and every fold of LightGBM, is kept in WORK when it is
+done; another version of the program needs another WORK.
 """
 import argparse
 import csv
@@ -15,6 +16,7 @@ import os
 import shutil
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -46,6 +48,11 @@ def variants():
     found = {v: [o for name, sides in CHANGES.items() for o in sides[name in on]] for v, on in chosen.items()}
     given = {o.split("=")[0] for o in PLAIN}
     return {**found, "plain": [o for o in found["all"] if o.split("=")[0] not in given] + PLAIN}
+
+
+def file_of(name, variant, seed):
+    """Named by the overrides: a run of other changes is another run."""
+    return WORK / name / f"{zlib.crc32(json.dumps(variants()[variant]).encode()):08x}-{seed}.npz"
 
 
 def run(*command):
@@ -140,7 +147,7 @@ def by_query(begins, values):
 
 def run_recipe(name, folds, seed, only):
     """One file for each variant of a set and seed: NDCG of every query for every row, and seconds."""
-    todo = {v: o for v, o in variants().items() if (not only or v in only) and not (WORK / name / f"{v}-{seed}.npz").exists()}
+    todo = {v: o for v, o in variants().items() if (not only or v in only) and not file_of(name, v, seed).exists()}
     if not todo:
         return
     runs = WORK / name / f"runs-{seed}"
@@ -149,6 +156,8 @@ def run_recipe(name, folds, seed, only):
     config.write_text(f"name: {name}\ndata:\n  folds:\n{''.join(text)}evaluate: {{tools: [yahoo]}}\n")
     labels = [read(test, features=False)[:2] for _, _, test in folds]
     for variant, overrides in todo.items():
+        if file_of(name, variant, seed).exists():  # another run has the same overrides
+            continue
         settings = [config, f"seed={seed}", f"name={variant.replace(' ', '-')}", *overrides, "--runs", runs]
         results = json.loads(run(TUNEMIX, "run", *settings, "--quiet", "--json"))
         found = {}
@@ -161,7 +170,7 @@ def run_recipe(name, folds, seed, only):
                 if abs(values[-1].mean() - fold["ndcg@10"]) > 1e-6:
                     sys.exit(f"{name}, {variant}, {row['name']}: the scores give {values[-1].mean():.6f}, the run says {fold['ndcg@10']:.6f}")
             found[row["name"]] = np.concatenate(values)
-        save(WORK / name / f"{variant}-{seed}.npz", found)
+        save(file_of(name, variant, seed), found)
         print(f"{name}, seed {seed}, {variant}: {found['ALL+EXP'].mean():.4f}", file=sys.stderr, flush=True)
     if not only:
         shutil.rmtree(runs)
@@ -222,7 +231,7 @@ def lightgbm(folder, view, leaves, seed, documents, *more):
 
 def mean_over_seeds(name, variant):
     """Row -> NDCG of every query, averaged over the seeds that are done; and how many."""
-    done = [np.load(file) for file in sorted((WORK / name).glob(f"{variant}-*.npz"))]
+    done = [np.load(file) for file in sorted((WORK / name).glob(file_of(name, variant, "*").name))]
     return {row: np.mean([seed[row] for seed in done], axis=0) for row in (done[0].files if done else [])}, len(done)
 
 
