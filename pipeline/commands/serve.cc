@@ -11,7 +11,6 @@ struct ServeCommand {
   std::vector<std::string> bundles;
   std::string listen = "127.0.0.1:8080";
   std::string token;
-  bool insecure = false;
   size_t max_bundle_bytes = size_t{2} << 30;
   serve::HttpOptions http;
   serve::RequestLimits limits;
@@ -31,26 +30,11 @@ serve::Service::Source parse_source(const std::string& text) {
   return {name, text.substr(equals + 1)};
 }
 
-bool is_loopback(const std::string& host) {
-  return host.starts_with("127.") || host == "localhost" || host == "::1";
-}
-
-// Beyond this machine nobody should read along, or ask without a token.
-void expect_safe(const ServeCommand& command, const serve::HttpOptions& http) {
-  if (command.insecure || is_loopback(http.host) || (http.encrypted() && !command.token.empty())) return;
-  throw_input(
-      "--listen {}: an address other than loopback needs --token and --tls-cert with --tls-key; or "
-      "--insecure, "
-      "where a proxy or the network sees to both",
-      command.listen);
-}
-
 int run_serve(const ServeCommand& command, const Program& program) {
   serve::HttpOptions http = command.http;
   serve::parse_listen(command.listen, http);
   if (http.certificate.empty() != http.key.empty())
     throw_input("--tls-cert and --tls-key go together; one of them is missing");
-  expect_safe(command, http);
   if (!command.token.empty()) http.tokens = serve::Tokens(command.token);
   std::vector<serve::Service::Source> sources;
   for (const std::string& text : command.bundles) sources.push_back(parse_source(text));
@@ -93,7 +77,7 @@ void add_serve_command(CLI::App& app, Program& program) {
   command->add_option("--tls-cert", options->http.certificate, "The certificate chain (PEM) to show: https")
       ->type_name("FILE");
   command->add_option("--tls-key", options->http.key, "Its private key (PEM)")->type_name("FILE");
-  command->add_flag("--insecure", options->insecure,
+  command->add_flag("--insecure", options->http.insecure,
                     "Listen beyond this machine although tokens or TLS are missing");
   command->add_option("--threads", program.threads, "Threads that rank (default: all cores)")
       ->check(CLI::Range(1, 4096));
@@ -109,7 +93,7 @@ void add_serve_command(CLI::App& app, Program& program) {
       ->capture_default_str();
   command
       ->add_option("--max-bundle-bytes", options->max_bundle_bytes,
-                   "A longer bundle file is refused, at the start and later")
+                   "A bundle that is longer, as a file or unpacked, is refused, at the start and later")
       ->check(CLI::Range(size_t{1}, size_t{1} << 40))
       ->capture_default_str();
   command->add_option("--max-bytes", options->limits.bytes, "A longer request is refused")

@@ -14,6 +14,7 @@ namespace {
 namespace ssl = boost::asio::ssl;
 
 constexpr size_t kMostTokenBytes = 1 << 16;  // of the file
+constexpr size_t kMostPemBytes = 1 << 20;
 constexpr std::string_view kScheme = "Bearer ";
 
 std::string_view trimmed(std::string_view text) {
@@ -64,13 +65,14 @@ std::unique_ptr<ssl::context> tls_context(const std::filesystem::path& certifica
   auto context = std::make_unique<ssl::context>(ssl::context::tls_server);
   context->set_options(ssl::context::default_workarounds | ssl::context::no_tlsv1 | ssl::context::no_tlsv1_1 |
                        ssl::context::no_compression);
+  // A key with a password would have OpenSSL ask for it at the terminal.
+  context->set_password_callback([](size_t, ssl::context::password_purpose) { return std::string(); });
   boost::system::error_code error;
-  expect_readable(certificate);
-  context->use_certificate_chain_file(certificate.string(), error);
+  context->use_certificate_chain(boost::asio::buffer(read_regular_file(certificate, kMostPemBytes)), error);
   if (error)
     throw_input("{}: not a certificate chain ({}); expected PEM", certificate.string(), error.message());
-  expect_readable(key);
-  context->use_private_key_file(key.string(), ssl::context::pem, error);
+  context->use_private_key(boost::asio::buffer(read_regular_file(key, kMostPemBytes)), ssl::context::pem,
+                           error);
   if (error)
     throw_input("{}: not the private key of {} ({}); expected PEM without a password", key.string(),
                 certificate.string(), error.message());

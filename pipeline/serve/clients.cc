@@ -4,12 +4,12 @@ namespace tunemix::serve {
 
 namespace {
 
-constexpr size_t kSpare = 16;  // connections beyond those that rank
+constexpr auto kSettled = std::chrono::seconds(1);  // a request may be on its way to a younger connection
 
 }  // namespace
 
 void Clients::add(Client& client) {
-  make_room();
+  if (all_.size() >= most_open_) make_room();
   all_.push_back(&client);
 }
 
@@ -19,7 +19,6 @@ void Clients::remove(Client& client) {
 }
 
 void Clients::make_room() {
-  if (all_.size() < most_requests_ + kSpare) return;
   if (Client* const last = longest_waiting(nullptr, false)) {
     ++gave_way_;
     close(*last);
@@ -28,8 +27,10 @@ void Clients::make_room() {
 
 Client* Clients::longest_waiting(const Client* but, bool holding) const {
   Client* longest = nullptr;
-  const auto waits_longer = [](const Client& a, const Client& b) {
-    return a.is_silent() != b.is_silent() ? a.is_silent() : a.since_ < b.since_;
+  const Clock::time_point settled = Clock::now() - kSettled;
+  const auto is_idle = [&](const Client& client) { return client.is_silent() && client.since_ <= settled; };
+  const auto waits_longer = [&](const Client& a, const Client& b) {
+    return is_idle(a) != is_idle(b) ? is_idle(a) : a.since_ < b.since_;
   };
   for (Client* const client : all_) {
     if (client == but || client->waits_ == Client::Waits::kForUs || (holding && client->held_ == 0)) continue;

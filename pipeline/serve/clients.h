@@ -35,14 +35,16 @@ class Client {
 
 class Clients {
  public:
-  // Requests to rank at once, and bytes. More connections than these may be open, so that somebody can still
-  // ask how the server is.
-  Clients(size_t requests, size_t bytes) : most_requests_(requests), most_bytes_(bytes) {}
+  // Requests to rank at once, bytes, and open connections: more than requests, so that somebody can still ask
+  // how the server is.
+  Clients(size_t requests, size_t bytes, size_t open)
+      : most_requests_(requests), most_bytes_(bytes), most_open_(open) {}
 
-  // Where too many are open, the one that has kept us waiting longest is closed, silent ones first.
+  // Where too many are open, the one that has kept us waiting longest is closed, those first that have been
+  // silent for a while.
   void add(Client& client);
   void remove(Client& client);
-  void make_room();
+  void make_room();     // as if too many were open
   void close_silent();  // those without a request under way
   void close_all();     // but those that wait for us
 
@@ -64,6 +66,7 @@ class Clients {
   std::list<Client*> all_;
   size_t most_requests_;
   size_t most_bytes_;
+  size_t most_open_;
   size_t requests_ = 0;
   size_t held_ = 0;
   uint64_t gave_way_ = 0;

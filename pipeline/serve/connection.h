@@ -23,10 +23,15 @@
 
 namespace tunemix::serve {
 
+// So many to rank and some more, as far as the system allows open files.
+size_t allowed_connections(size_t requests);
+
 // What connections share.
 struct Shared {
   Shared(Service& its_service, const HttpOptions& its_options)
-      : service(its_service), options(its_options), clients(its_options.connections, its_options.held) {}
+      : service(its_service),
+        options(its_options),
+        clients(its_options.connections, its_options.held, allowed_connections(its_options.connections)) {}
 
   Service& service;
   const HttpOptions& options;

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 #include <malloc.h>
+#include <sys/resource.h>
 
+#include <algorithm>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <charconv>
@@ -29,6 +31,13 @@ class Listener {
     try {
       const Tcp::endpoint at =
           *Tcp::resolver(shared.network).resolve(options.host, std::to_string(options.port)).begin();
+      // By what the name stands for: anything may be called 127.example.
+      if (!at.address().is_loopback() && !options.insecure &&
+          (!options.encrypted() || options.tokens.empty()))
+        throw_input(
+            "--listen {}:{}: an address other than loopback needs --token and --tls-cert with --tls-key; or "
+            "--insecure, where a proxy or the network sees to both",
+            options.host, options.port);
       acceptor_.open(at.protocol());
       acceptor_.set_option(asio::socket_base::reuse_address(true));
       acceptor_.bind(at);
@@ -132,6 +141,17 @@ void ask(Shared& shared, Work work) {
 }
 
 }  // namespace
+
+size_t allowed_connections(size_t requests) {
+  constexpr size_t kSpare = 16;
+  constexpr size_t kOthers = 32;  // bundles, logs and the like
+  const size_t wanted = requests + kSpare;
+  struct rlimit limit {};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return wanted;
+  limit.rlim_cur = std::max(limit.rlim_cur, std::min<rlim_t>(limit.rlim_max, wanted + kOthers));
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+  return std::min<rlim_t>(wanted, std::max<rlim_t>(limit.rlim_cur, kOthers + 1) - kOthers);
+}
 
 void parse_listen(const std::string& text, HttpOptions& options) {
   const size_t colon = text.rfind(':');

@@ -21,6 +21,7 @@ struct HttpOptions {
   Tokens tokens;
   std::filesystem::path certificate;  // empty: in the clear
   std::filesystem::path key;
+  bool insecure = false;  // other machines may ask although tokens or TLS are missing
 
   bool encrypted() const { return !certificate.empty(); }
 };

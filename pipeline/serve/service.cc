@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tunemix/core/file.h"
+#include "tunemix/core/large_artifact.h"
 #include "tunemix/core/text.h"
 #include "tunemix/core/timer.h"
 #include "tunemix/export/writers.h"
@@ -110,8 +111,10 @@ Service::Service(std::vector<Source> sources, RequestLimits limits, size_t most_
 }
 
 std::shared_ptr<const Bundle> Service::load(const std::filesystem::path& file) const {
-  return std::make_shared<const Bundle>(
-      Bundle::parse(read_regular_file(file, most_bytes_), file.string(), registry()));
+  const std::vector<uint8_t> bytes = read_regular_file(file, most_bytes_);
+  if (const uint64_t size = payload_size(bytes, file.string()); size > most_bytes_)
+    throw_input("{}: it unpacks to {} bytes; expected at most {}", file.string(), size, most_bytes_);
+  return std::make_shared<const Bundle>(Bundle::parse(bytes, file.string(), registry()));
 }
 
 std::vector<std::string> Service::names() const {
@@ -240,9 +243,9 @@ std::vector<std::string> Service::reload_changed() {
     const Stamp stamp = stamp_of(served->source.file);
     // A file that is away is about to be replaced, or the server outlives it: the bundle in memory stays.
     if (stamp == served->stamp || stamp == Stamp{}) continue;
-    served->stamp = stamp;
     try {
       std::shared_ptr<const Bundle> bundle = load(served->source.file);
+      served->stamp = stamp;
       {
         const std::lock_guard lock(served->mutex);
         served->bundle.swap(bundle);
@@ -251,6 +254,8 @@ std::vector<std::string> Service::reload_changed() {
       lines.push_back(
           fmt::format("{}: {} was loaded again", served->source.name, served->source.file.string()));
     } catch (const std::exception& error) {
+      // Where the machine has failed, by memory or open files, the same file is tried again.
+      if (dynamic_cast<const InputError*>(&error) != nullptr) served->stamp = stamp;
       ++served->counters.failed_reloads;
       lines.push_back(fmt::format("{}: the changed file cannot be loaded, the bundle before it stays: {}",
                                   served->source.name, error.what()));

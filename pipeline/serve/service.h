@@ -46,7 +46,7 @@ class Service {
     std::string name;
     std::filesystem::path file;
   };
-  // Loads all bundles. Throws InputError where one cannot be; `most_bytes`: of a bundle's file.
+  // Loads all bundles. Throws InputError where one cannot be; `most_bytes`: of a bundle's file, and unpacked.
   Service(std::vector<Source> sources, RequestLimits limits, size_t most_bytes);
 
   const RequestLimits& limits() const { return limits_; }

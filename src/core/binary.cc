@@ -181,6 +181,10 @@ Artifact parse_artifact(std::span<const uint8_t> file, const std::string& name) 
   return artifact;
 }
 
+uint64_t payload_size(std::span<const uint8_t> file, const std::string& name) {
+  return check_file(file, name).payload_size;
+}
+
 void write_large_artifact(const std::filesystem::path& path, std::string_view kind, uint32_t version,
                           std::span<const std::span<const uint8_t>> parts, const Hash128& key,
                           const std::filesystem::path& folder) {

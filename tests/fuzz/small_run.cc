@@ -20,7 +20,8 @@ constexpr const char* kConfig =
     "  - {type: adaboost_mh, base: tree, leaves: 3, iterations: 2, bandit: value}\n"
     "  - {type: svm, C: [0.1, 1]}\n"
     "  - {type: ranksvm, C: 1}\n"
-    "calibrate: {cpc: [shift, ls], rbc: {regressors: [linear, logistic, neural], targets: [raw]}}\n"
+    "calibrate: {cpc: [shift, ls, each.ls, matrix.ell], rbc: {regressors: [linear, logistic, neural], "
+    "targets: [raw]}}\n"
     "mix: {c: {from: 0, to: 20, step: 10}}\n"
     "evaluate: {tools: [yahoo]}\n";
 

@@ -167,6 +167,17 @@ TEST_F(ServeTest, TheSlowestGivesWay) {
   EXPECT_EQ(server.wait().code, 0);
 }
 
+// The system allows fewer open files than there may be connections.
+TEST_F(ServeTest, TheSlowestGivesWayWhereNoFileIsFree) {
+  Process server =
+      at_.start("serve --bundle a.tmx --listen 127.0.0.1:0 --max-bytes 1000000", "ulimit -n 50;");
+  const std::string at = port();
+  ASSERT_NE(at, "");
+  EXPECT_EQ(attack(at, server, "crowd"), "all well\n");
+  server.kill(SIGTERM);
+  EXPECT_EQ(server.wait().code, 0);
+}
+
 TEST_F(ServeTest, OnlyRegularFilesWithinTheLimitAreLoaded) {
   ASSERT_EQ(shell("mkfifo pipe; truncate -s 20G huge; cp a.tmx good.tmx; ln -s good.tmx link.tmx"), 0);
   for (const std::string bad : {"/dev/zero", "pipe", "huge"})
@@ -214,8 +225,8 @@ TEST_F(ServeTest, AnAddressIsForOneServer) {
   EXPECT_THAT(second.err, HasSubstr("cannot listen on 127.0.0.1:" + at));
   server.kill(SIGTERM);
   EXPECT_EQ(server.wait().code, 0);
-  // After its end the address is free at once.
-  Process third = at_.start("serve --bundle b.tmx --listen 127.0.0.1:" + at);
+  // After its end the address is free at once. An address is what it stands for, however it is written.
+  Process third = at_.start("serve --bundle b.tmx --listen 2130706433:" + at);
   EXPECT_EQ(shell("for i in $(seq 300); do curl -s -m 5 http://127.0.0.1:" + at +
                   "/health > health.txt && exit 0; sleep 0.1; done; exit 1"),
             0);
@@ -224,6 +235,11 @@ TEST_F(ServeTest, AnAddressIsForOneServer) {
 }
 
 TEST_F(ServeTest, WrongStartsAreRefused) {
+  ASSERT_EQ(shell("openssl req -x509 -newkey rsa:2048 -passout pass:secret -keyout locked.pem -out cert.pem "
+                  "-subj /CN=localhost 2> openssl.txt"),
+            0)
+      << slurp(at_ / "openssl.txt");
+  const std::string packed = std::to_string(fs::file_size(at_ / "a.tmx"));
   for (const auto& [arguments, words] : std::vector<std::pair<std::string, std::string>>{
            {"--bundle none.tmx", "none.tmx"},
            {"--bundle data.txt", "data.txt"},
@@ -232,6 +248,9 @@ TEST_F(ServeTest, WrongStartsAreRefused) {
            {"--bundle a.tmx --listen 8080", "expected HOST:PORT"},
            {"--bundle a.tmx --listen 192.0.2.1:0 --insecure", "cannot listen"},
            {"--bundle a.tmx --listen 0.0.0.0:0", "needs --token and --tls-cert"},
+           {"--bundle a.tmx --tls-cert cert.pem --tls-key locked.pem", "expected PEM without a password"},
+           {"--bundle a.tmx --tls-cert /dev/zero --tls-key locked.pem", "/dev/zero: a device or a pipe"},
+           {"--bundle a.tmx --max-bundle-bytes " + packed, "a.tmx: it unpacks to "},
            {"--bundle a.tmx --listen 0.0.0.0:0 --token scores.txt", "needs --token and --tls-cert"},
            {"--bundle a.tmx --tls-cert data.txt", "go together"},
            {"--bundle a.tmx --tls-cert none.pem --tls-key data.txt", "none.pem: cannot open"},

@@ -1,5 +1,5 @@
 // Artifacts too large to be held twice: written from parts, and read through a mapping of the file, which
-// processes of one machine share.
+// processes of one machine share; and how large one is.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,9 @@ namespace tunemix {
 void write_large_artifact(const std::filesystem::path& path, std::string_view kind, uint32_t version,
                           std::span<const std::span<const uint8_t>> parts, const Hash128& key,
                           const std::filesystem::path& folder = {});
+
+// How many bytes a file's payload unpacks to, known before it is. Throws InputError as parse_artifact does.
+uint64_t payload_size(std::span<const uint8_t> file, const std::string& name);
 
 class MappedArtifact {
  public:
