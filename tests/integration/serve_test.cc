@@ -199,6 +199,26 @@ TEST_F(ServeTest, OnlyRegularFilesWithinTheLimitAreLoaded) {
   EXPECT_EQ(server.wait().code, 0);
 }
 
+// For want of open files; the file is the same afterwards.
+TEST_F(ServeTest, ALoadThatTheMachineFailedIsTriedAgain) {
+  Process server = at_.start("serve --bundle a.tmx --listen 127.0.0.1:0 --reload-seconds 0.1");
+  ASSERT_NE(port(), "");
+  const std::string pid = std::to_string(server.pid());
+  EXPECT_EQ(
+      shell("prlimit --pid " + pid +
+            " --nofile=1:1024 && touch a.tmx && "
+            "for i in $(seq 300); do grep -q 'Too many open files' err.* && break; sleep 0.1; done; "
+            "prlimit --pid " +
+            pid +
+            " --nofile=1024:1024 && "
+            "for i in $(seq 300); do grep -q 'was loaded again' err.* && exit 0; sleep 0.1; done; exit 1"),
+      0);
+  server.kill(SIGTERM);
+  const Result result = server.wait();
+  EXPECT_EQ(result.code, 0);
+  EXPECT_THAT(result.err, HasSubstr("Too many open files"));
+}
+
 TEST_F(ServeTest, AsksForATokenAndSpeaksTls) {
   at_.write("tokens", "first-token\r\n\n second-token \n");
   ASSERT_EQ(shell("openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 "
