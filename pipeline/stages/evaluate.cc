@@ -203,7 +203,9 @@ bool has_fields(const Json& object, std::initializer_list<std::pair<const char*,
 }
 
 bool is_summary(const Json& summary) {
-  if (!has_fields(summary, {{"rows", 'a'}, {"ndcg_at", 'a'}, {"choices", 'a'}})) return false;
+  if (!has_fields(summary, {{"metric", 's'}, {"rows", 'a'}, {"ndcg_at", 'a'}, {"choices", 'a'}}) ||
+      summary.contains("warnings"))  // which are of a run, not of its results
+    return false;
   const auto is_fold = [](const Json& fold) {
     return has_fields(fold, {{"fold", 'n'}, {"ndcg@10", 'n'}, {"stderr", 'N'}, {"err", 'N'}});
   };
@@ -323,11 +325,8 @@ std::string results_table(const Json& results, bool markdown) {
       out += fmt::format("{} {:<{}}{:>{}.4f}{:>12}{:>{}}   {}\n", chosen ? "*" : " ", name, name_width, ndcg,
                          width, error, err, err_width(err_header), folds);
   }
-  if (results.contains("metric")) {
-    const std::string metric = results["metric"].get<std::string>();
-    out +=
-        fmt::format("{}Choices were made by validation {}, ties averaged.\n", markdown ? "\n" : "  ", metric);
-  }
+  out += fmt::format("{}Choices were made by validation {}, ties averaged.\n", markdown ? "\n" : "  ",
+                     results["metric"].get<std::string>());
   std::string warnings;
   if (results.contains("warnings"))
     for (const Json& warning : results["warnings"])
