@@ -24,7 +24,7 @@ Dataset web_like(size_t n, size_t d) {
     const double signal = x[0] + 0.7 * x[1 % d] * x[3 % d] + 0.4 * random.normal();
     labels[i] = static_cast<int32_t>(std::min(4.0, std::max(0.0, std::floor(signal * 2.5))));
   }
-  return Dataset(std::move(features), d, std::move(labels), QueryIndex({0, n}, {"1"}), NameTable());
+  return Dataset(std::move(features), d, {std::move(labels), QueryIndex({0, n}, {"1"})});
 }
 
 AdaBoostOptions with(BaseLearner base, int leaves, BanditKind bandit) {

@@ -21,40 +21,15 @@ Dataset read_bundle_files_apart(const std::vector<std::filesystem::path>& files,
                                 const Context& context) {
   if (files.size() == 1) return read_bundle_data(files, bundle, context);
   std::vector<Dataset> parts;
-  size_t documents = 0;
-  bool weighted = false;
-  bool apart = false;  // rows of a query somewhere
+  Documents about;
   for (const std::filesystem::path& file : files) {
     parts.push_back(read_bundle_data({file}, bundle, context));
-    documents += parts.back().documents();
-    weighted = weighted || !parts.back().weights().empty();
-    apart = apart || !parts.back().source_rows().empty();
+    about.append(parts.back().about());
   }
-  FloatBuffer values(documents * bundle.features);
+  FloatBuffer values(about.size() * bundle.features);
   float* to = values.data();
-  std::vector<int32_t> labels;
-  std::vector<size_t> offsets = {0};
-  std::vector<std::string> ids;
-  std::vector<uint32_t> rows;
-  std::vector<float> weights;
-  for (const Dataset& part : parts) {
-    const size_t before = labels.size();
-    to = std::copy(part.values().begin(), part.values().end(), to);
-    labels.insert(labels.end(), part.labels().begin(), part.labels().end());
-    for (size_t q = 0; q < part.queries().size(); ++q) {
-      offsets.push_back(before + part.queries().end(q));
-      ids.push_back(part.queries().id(q));
-    }
-    for (size_t i = 0; i < part.documents() && apart; ++i)
-      rows.push_back(
-          static_cast<uint32_t>(before + (part.source_rows().empty() ? i : part.source_rows()[i])));
-    weights.insert(weights.end(), part.weights().begin(), part.weights().end());
-    if (weighted) weights.resize(labels.size(), 1.0F);
-  }
-  return Dataset(std::move(values), bundle.features, std::move(labels),
-                 QueryIndex(std::move(offsets), std::move(ids)), NameTable(), std::move(rows),
-                 &context.pool())
-      .weighted(std::move(weights));
+  for (const Dataset& part : parts) to = std::copy(part.values().begin(), part.values().end(), to);
+  return Dataset(std::move(values), bundle.features, std::move(about));
 }
 
 GivenScores read_member_scores(const std::vector<std::string>& named, const Bundle& bundle,

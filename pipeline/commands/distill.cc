@@ -124,7 +124,7 @@ int run_distill(const DistillCommand& command, const Program& program) {
   const Dataset timed = first_documents(data);
   GivenScores timed_given;
   for (const auto& [name, all] : given) {
-    ScoreMatrix head(timed.documents(), all.columns(), all.data(), all.model());
+    ScoreMatrix head(timed.documents(), all.columns(), all.model());
     std::copy_n(all.values().begin(), head.values().size(), head.values().begin());
     timed_given.emplace(name, std::move(head));
   }

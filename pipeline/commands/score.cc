@@ -39,7 +39,7 @@ std::string score_text(const ScoreMatrix& scores) {
 ScoreMatrix ranking_score(const ScoreMatrix& scores) {
   if (scores.columns() == 1) return scores;
   const std::vector<double> grades = exponential_grades(static_cast<int>(scores.columns()));
-  ScoreMatrix result(scores.documents(), 1, {}, "rank");
+  ScoreMatrix result(scores.documents(), 1, "rank");
   for (size_t i = 0; i < scores.documents(); ++i) {
     const auto row = scores.row(i);
     const double top = *std::max_element(row.begin(), row.end());

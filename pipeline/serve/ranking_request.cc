@@ -50,14 +50,14 @@ class RequestReader : public nlohmann::json_sax<nlohmann::json> {
           R"(the request has no "documents"; expected {"documents": [{"features": [...]}, ...]})");
     for (size_t q = 0; q < ids_.size(); ++q)
       if (ids_[q].empty()) ids_[q] = std::to_string(q + 1);
-    std::vector<int32_t> labels(documents_, 0);
     FloatBuffer buffer(values_.size());
     std::copy(values_.begin(), values_.end(), buffer.data());
-    RankingRequest request{Dataset(std::move(buffer), features_, std::move(labels),
-                                   QueryIndex(std::move(offsets_), std::move(ids_)),
-                                   any_name_ ? std::move(names_) : NameTable())};
+    RankingRequest request{Dataset(std::move(buffer), features_,
+                                   {.labels = std::vector<int32_t>(documents_, 0),
+                                    .queries = QueryIndex(std::move(offsets_), std::move(ids_)),
+                                    .names = any_name_ ? std::move(names_) : NameTable()})};
     for (const Scores& given : scores_) {
-      ScoreMatrix matrix(documents_, given.columns, {}, given.name);
+      ScoreMatrix matrix(documents_, given.columns, given.name);
       std::copy(given.values.begin(), given.values.end(), matrix.values().begin());
       request.scores.emplace(given.name, std::move(matrix));
     }

@@ -19,7 +19,7 @@ class SeenQueries {
   std::vector<size_t> take_new(const SplitInfo& split) {
     std::vector<size_t> fresh;
     for (size_t q = 0; q < split.queries.size(); ++q) {
-      const Hash128& content = split.contents[q];
+      const Hash128& content = split.query_contents[q];
       const bool is_new =
           content == Hash128{} ? ids_.insert(split.queries.id(q)).second : contents_.insert(content).second;
       if (is_new) fresh.push_back(q);
@@ -31,21 +31,6 @@ class SeenQueries {
   std::set<Hash128> contents_;
   std::set<std::string> ids_;  // of queries without a content of their own
 };
-
-void append(SplitInfo& to, const SplitInfo& from, std::span<const size_t> queries,
-            std::vector<size_t>& offsets, std::vector<std::string>& ids) {
-  const SplitInfo chosen = select_info(from, queries);
-  for (size_t q = 0; q < chosen.queries.size(); ++q) {
-    offsets.push_back(to.labels.size() + chosen.queries.end(q));
-    ids.push_back(chosen.queries.id(q));
-  }
-  if (!chosen.weights.empty() || !to.weights.empty()) {
-    to.weights.resize(to.labels.size(), 1.0F);
-    to.weights.insert(to.weights.end(), chosen.weights.begin(), chosen.weights.end());
-  }
-  to.labels.insert(to.labels.end(), chosen.labels.begin(), chosen.labels.end());
-  if (!to.weights.empty()) to.weights.resize(to.labels.size(), 1.0F);
-}
 
 }  // namespace
 
@@ -60,8 +45,6 @@ const std::vector<std::string>& files_of(const FoldFiles& files, Split split) {
 AllDataInfo describe_all(const Config& config, const std::vector<FoldInfo>& folds) {
   AllDataInfo all;
   SeenQueries seen;
-  std::vector<size_t> offsets = {0};
-  std::vector<std::string> ids;
   for (size_t fold = 0; fold < folds.size(); ++fold) {
     all.labels = std::max(all.labels, folds[fold].labels);
     all.features = std::max(all.features, folds[fold].features);
@@ -69,14 +52,13 @@ AllDataInfo describe_all(const Config& config, const std::vector<FoldInfo>& fold
       const SplitInfo& info = split_of(folds[fold], split);
       std::vector<size_t> fresh = seen.take_new(info);
       if (fresh.empty()) continue;
-      append(all.documents, info, fresh, offsets, ids);
+      all.documents.append(info.select_queries(fresh));
       all.pieces.push_back({fold, split, std::move(fresh)});
       if (config.data.folds.empty()) continue;
       for (const std::string& file : files_of(config.data.folds[fold], split))
         if (std::find(all.files.begin(), all.files.end(), file) == all.files.end()) all.files.push_back(file);
     }
   }
-  all.documents.queries = QueryIndex(std::move(offsets), std::move(ids));
   if (!config.data.given.empty())
     all.files.emplace_back(kGivenData);
   else if (config.data.folds.empty())
@@ -87,7 +69,7 @@ AllDataInfo describe_all(const Config& config, const std::vector<FoldInfo>& fold
 
 Dataset read_all(const Config& config, const AllDataInfo& all, const ArtifactStore& store,
                  const Context& context) {
-  const SplitInfo& documents = all.documents;
+  const Documents& documents = all.documents;
   FloatBuffer features(documents.labels.size() * all.features);
   float* to = features.data();
   for (size_t p = 0; p < all.pieces.size();) {
@@ -102,9 +84,7 @@ Dataset read_all(const Config& config, const AllDataInfo& all, const ArtifactSto
         }
     }
   }
-  return Dataset(std::move(features), all.features, documents.labels, documents.queries, NameTable(), {},
-                 &context.pool())
-      .weighted(documents.weights);
+  return Dataset(std::move(features), all.features, documents);
 }
 
 QuerySplit final_split(const Config& config, const QueryIndex& queries, int bag) {

@@ -29,7 +29,7 @@ struct AllDataInfo {
   int labels = 0;  // K
   size_t features = 0;
   std::vector<DataPiece> pieces;
-  SplitInfo documents;  // labels and queries, piece by piece
+  Documents documents;  // piece by piece
 
   std::vector<std::string> files;  // that have a part in it, as the config names them
 };

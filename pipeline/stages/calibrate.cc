@@ -8,8 +8,7 @@ namespace tunemix {
 std::vector<CalibrationSpec> calibration_specs(const CalibrateConfig& config, size_t columns, int labels) {
   std::vector<CalibrationSpec> specs;
   if (columns == static_cast<size_t>(labels))
-    for (const std::string& target : config.cpc)
-      specs.push_back(CalibrationSpec::parse("cpc." + target));
+    for (const std::string& target : config.cpc) specs.push_back(CalibrationSpec::parse("cpc." + target));
   for (const std::string& regressor : config.regressors)
     for (const std::string& target : config.targets)
       specs.push_back(CalibrationSpec::rbc(parse_regressor(regressor), parse_rbc_target(target)));
@@ -27,7 +26,7 @@ void run_calibrate_job(const Plan& plan, const TrainJob& job, const FoldInfo& in
                     job.name));
   const std::vector<double> grades = fold_grades(plan.config, info.labels);
   const QuerySplit split = bag_split(plan.config, info.train.queries, job.fold, job.bag);
-  const SplitInfo calibration = select_info(info.train, split.calibration);
+  const Documents calibration = info.train.select_queries(split.calibration);
 
   BinaryWriter members;
   members.put<uint64_t>(scores.points.size() * specs.size());

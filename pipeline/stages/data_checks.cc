@@ -27,19 +27,19 @@ Hash128 query_content(const Dataset& data, size_t query) {
 }
 
 std::span<const uint64_t> documents_of(const SplitInfo& split, size_t query) {
-  return std::span(split.documents).subspan(split.queries.begin(query), split.queries.length(query));
+  return std::span(split.document_contents).subspan(split.queries.begin(query), split.queries.length(query));
 }
 
 // Queries of `a` that are in `b`: under any id, or, as files that reuse an id make one query of several, as a
 // part of the query of the same id.
 size_t count_shared(const SplitInfo& a, const SplitInfo& b) {
-  const std::set<Hash128> known(b.contents.begin(), b.contents.end());
+  const std::set<Hash128> known(b.query_contents.begin(), b.query_contents.end());
   std::map<std::string_view, size_t> by_id;
   for (size_t q = 0; q < b.queries.size(); ++q) by_id[b.queries.id(q)] = q;
   size_t shared = 0;
   for (size_t q = 0; q < a.queries.size(); ++q) {
-    if (a.contents[q] == Hash128{}) continue;
-    bool found = known.contains(a.contents[q]);
+    if (a.query_contents[q] == Hash128{}) continue;
+    bool found = known.contains(a.query_contents[q]);
     if (const auto same = by_id.find(a.queries.id(q)); !found && same != by_id.end()) {
       const auto theirs = documents_of(b, same->second);
       const std::set<uint64_t> of_theirs(theirs.begin(), theirs.end());

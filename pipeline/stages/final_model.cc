@@ -52,7 +52,7 @@ ScoreMatrix given_scores_of_all(const Plan& plan, const LearnerSpec& spec, const
     if (pieces.back().columns() != pieces[0].columns())
       throw_input("{}: the score files of the folds differ in the numbers a line", spec.place);
   }
-  ScoreMatrix result(all.documents.labels.size(), pieces[0].columns(), {}, spec.name);
+  ScoreMatrix result(all.documents.labels.size(), pieces[0].columns(), spec.name);
   auto to = result.values().begin();
   for (const ScoreMatrix& piece : pieces) to = std::copy(piece.values().begin(), piece.values().end(), to);
   return result;
@@ -239,7 +239,7 @@ void run_final_job(const Plan& plan, const FinalJob& job, const AllDataInfo& all
                    const Context& context) {
   const LearnerSpec& spec = plan.learner(job);
   const QuerySplit split = final_split(plan.config, all.documents.queries, job.bag);
-  const SplitInfo calibration = select_info(all.documents, split.calibration);
+  const Documents calibration = all.documents.select_queries(split.calibration);
   ScoredModel scored;
   if (spec.learner->external) {
     std::vector<std::filesystem::path> files;

@@ -1,8 +1,6 @@
 #include "pipeline/stages/fold_data.h"
 
 #include <algorithm>
-#include <cmath>
-#include <functional>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -39,14 +37,7 @@ FoldFeatures generate_fold(const Config& config, size_t fold, const Context& con
 }
 
 SplitInfo describe(const Dataset& data, const Context& context) {
-  return {{data.labels().begin(), data.labels().end()},
-          data.queries(),
-          data.names(),
-          {data.source_rows().begin(), data.source_rows().end()},
-          {data.weights().begin(), data.weights().end()},
-          data.fingerprint(),
-          query_contents(data, context),
-          document_contents(data, context)};
+  return {data.about(), data.fingerprint(), query_contents(data, context), document_contents(data, context)};
 }
 
 // K.
@@ -79,54 +70,29 @@ void expect_known(const Config& config, size_t fold, const std::string& files, c
 }
 
 void save_split(BinaryWriter& out, const SplitInfo& split) {
-  out.put(split.labels);
-  out.put(std::vector<uint64_t>(split.queries.offsets().begin(), split.queries.offsets().end()));
-  for (const std::string& id : split.queries.ids()) out.put(id);
-  out.put<uint8_t>(split.names.size() > 0);
-  for (size_t i = 0; i < split.names.size(); ++i) out.put(split.names[i]);
-  out.put(split.source_rows);
-  out.put(split.weights);
+  split.save(out);
   out.put(split.fingerprint.high);
   out.put(split.fingerprint.low);
-  out.put(split.contents);
-  out.put(split.documents);
+  out.put(split.query_contents);
+  out.put(split.document_contents);
 }
 
 // More would not fit the calibration; the config allows 32.
 constexpr int32_t kMostLabels = 32;
 
 SplitInfo load_split(BinaryReader& in, int32_t labels) {
-  SplitInfo split;
-  split.labels = in.get_vector<int32_t>();
+  SplitInfo split{Documents::load(in)};
+  if (split.size() == 0) in.fail("a split without documents");
   for (const int32_t label : split.labels)
-    if (label < 0 || label >= labels) in.fail("a label is out of range");
-  const auto offsets = in.get_vector<uint64_t>();
-  if (offsets.size() < 2 || offsets.front() != 0 || offsets.back() != split.labels.size() ||
-      std::adjacent_find(offsets.begin(), offsets.end(), std::greater_equal<>()) != offsets.end())
-    in.fail("the queries do not fit the documents");
-  std::vector<std::string> ids;
-  for (size_t q = 0; q + 1 < offsets.size(); ++q) ids.push_back(in.get_string());
-  split.queries = QueryIndex({offsets.begin(), offsets.end()}, std::move(ids));
-  if (in.get<uint8_t>() != 0)
-    for (size_t i = 0; i < split.labels.size(); ++i) split.names.add(in.get_string());
-  split.source_rows = in.get_vector<uint32_t>();
-  std::vector<bool> seen(split.source_rows.size(), false);
-  for (const uint32_t row : split.source_rows) {
-    if (seen.size() != split.labels.size() || row >= seen.size() || seen[row])
-      in.fail("the rows of the documents are not an order of them");
-    seen[row] = true;
-  }
-  split.weights = in.get_vector<float>();
-  if (!split.weights.empty() && split.weights.size() != split.labels.size())
-    in.fail("the weights do not fit the documents");
-  for (const float weight : split.weights)
-    if (!(weight >= 0) || !std::isfinite(weight)) in.fail("a weight is out of range");
+    if (label >= labels) in.fail("a label is out of range");
   split.fingerprint.high = in.get<uint64_t>();
   split.fingerprint.low = in.get<uint64_t>();
-  split.contents = in.get_vector<Hash128>();
-  if (split.contents.size() != split.queries.size()) in.fail("the contents of the queries do not fit them");
-  split.documents = in.get_vector<uint64_t>();
-  if (split.documents.size() != split.labels.size()) in.fail("the contents of the documents do not fit them");
+  split.query_contents = in.get_vector<Hash128>();
+  if (split.query_contents.size() != split.queries.size())
+    in.fail("the contents of the queries do not fit them");
+  split.document_contents = in.get_vector<uint64_t>();
+  if (split.document_contents.size() != split.size())
+    in.fail("the contents of the documents do not fit them");
   return split;
 }
 
@@ -406,25 +372,6 @@ FeatureNames fold_feature_names(const Config& config, const FoldInfo& info) {
 QuerySplit bag_split(const Config& config, const QueryIndex& train, size_t fold, int bag) {
   return split_queries(train, config.data.calibration_fraction,
                        Random(config.seed, fmt::format("calibration/{}/{}", fold, bag)));
-}
-
-SplitInfo select_info(const SplitInfo& info, std::span<const size_t> queries) {
-  SplitInfo result;
-  std::vector<size_t> offsets = {0};
-  std::vector<std::string> ids;
-  for (const size_t q : queries) {
-    result.labels.insert(result.labels.end(),
-                         info.labels.begin() + static_cast<ptrdiff_t>(info.queries.begin(q)),
-                         info.labels.begin() + static_cast<ptrdiff_t>(info.queries.end(q)));
-    if (!info.weights.empty())
-      result.weights.insert(result.weights.end(),
-                            info.weights.begin() + static_cast<ptrdiff_t>(info.queries.begin(q)),
-                            info.weights.begin() + static_cast<ptrdiff_t>(info.queries.end(q)));
-    offsets.push_back(result.labels.size());
-    ids.push_back(info.queries.id(q));
-  }
-  result.queries = QueryIndex(std::move(offsets), std::move(ids));
-  return result;
 }
 
 std::vector<double> fold_grades(const Config& config, int labels) {

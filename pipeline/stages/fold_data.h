@@ -16,15 +16,10 @@
 
 namespace tunemix {
 
-struct SplitInfo {
-  std::vector<int32_t> labels;
-  QueryIndex queries;
-  NameTable names;
-  std::vector<uint32_t> source_rows;  // of each document in its files; empty in file order
-  std::vector<float> weights;         // of the documents; empty: 1
-  Hash128 fingerprint;
-  std::vector<Hash128> contents;    // of each query: query_contents of data_checks.h
-  std::vector<uint64_t> documents;  // of each document: document_contents of data_checks.h
+struct SplitInfo : Documents {
+  Hash128 fingerprint = {};
+  std::vector<Hash128> query_contents = {};      // of each query (data_checks.h)
+  std::vector<uint64_t> document_contents = {};  // of each document
 };
 
 struct FoldInfo {
@@ -86,8 +81,6 @@ FoldInfo load_fold_info(std::span<const uint8_t> payload);
 
 // The train/calibration split of one bag.
 QuerySplit bag_split(const Config& config, const QueryIndex& train, size_t fold, int bag);
-// The labels, weights and queries of some queries of a split.
-SplitInfo select_info(const SplitInfo& info, std::span<const size_t> queries);
 
 // 2^l - 1, or the config's grades; throws InputError when there are fewer grades than labels.
 std::vector<double> fold_grades(const Config& config, int labels);

@@ -36,9 +36,7 @@ Dataset read_source(const Config& config, size_t features, int labels, const Con
       for (const auto& [from, at] : pairs) to[at - 1] = read.row(i)[from - 1];
     }
   });
-  return Dataset(std::move(values), features, {read.labels().begin(), read.labels().end()}, read.queries(),
-                 read.names(), {}, &context.pool())
-      .weighted({read.weights().begin(), read.weights().end()});
+  return read.with_features(std::move(values), features);
 }
 
 Dataset joined(const Dataset& first, const Dataset& second, double weight) {
@@ -46,22 +44,16 @@ Dataset joined(const Dataset& first, const Dataset& second, double weight) {
   FloatBuffer values(first.values().size() + second.values().size());
   std::copy(first.values().begin(), first.values().end(), values.data());
   std::copy(second.values().begin(), second.values().end(), values.data() + first.values().size());
-  std::vector<int32_t> labels(first.labels().begin(), first.labels().end());
-  labels.insert(labels.end(), second.labels().begin(), second.labels().end());
-  std::vector<size_t> offsets = first.queries().offsets();
-  std::vector<std::string> ids = first.queries().ids();
-  for (size_t q = 0; q < second.queries().size(); ++q) {
-    offsets.push_back(first.documents() + second.queries().end(q));
-    ids.push_back("source/" + second.queries().id(q));
-  }
-  std::vector<float> weights(first.weights().begin(), first.weights().end());
-  weights.resize(first.documents(), 1.0F);
-  for (size_t i = 0; i < second.documents(); ++i)
-    weights.push_back(static_cast<float>(
-        weight * (second.weights().empty() ? 1.0 : static_cast<double>(second.weights()[i]))));
-  return Dataset(std::move(values), first.features(), std::move(labels),
-                 QueryIndex(std::move(offsets), std::move(ids)), {})
-      .weighted(std::move(weights));
+  Documents added = second.about();
+  added.queries = QueryIndex();
+  for (size_t q = 0; q < second.queries().size(); ++q)
+    added.queries.add("source/" + second.queries().id(q), second.queries().length(q));
+  added.weights.resize(added.size(), 1.0F);
+  for (float& of_document : added.weights)
+    of_document = static_cast<float>(weight * static_cast<double>(of_document));
+  Documents about = first.about();
+  about.append(added);
+  return Dataset(std::move(values), first.features(), std::move(about));
 }
 
 void expect_unseen(const Dataset& source, const Dataset& valid, const Dataset& test, size_t fold,

@@ -17,13 +17,7 @@ constexpr size_t kSplits = 4;  // train, valid, test, and the source where there
 std::vector<uint8_t> head_of(const Dataset& data) {
   BinaryWriter out;
   out.put<uint64_t>(data.features());
-  out.put_span(data.labels());
-  out.put(std::vector<uint64_t>(data.queries().offsets().begin(), data.queries().offsets().end()));
-  for (const std::string& id : data.queries().ids()) out.put(id);
-  out.put<uint8_t>(data.names().size() > 0 ? 1 : 0);
-  for (size_t i = 0; i < data.names().size(); ++i) out.put(data.names()[i]);
-  out.put_span(data.source_rows());
-  out.put_span(data.weights());
+  data.about().save(out);
   data.feature_names().save(out);
   return {out.bytes().begin(), out.bytes().end()};
 }
@@ -32,43 +26,23 @@ std::span<const uint8_t> bytes_of(std::span<const float> values) {
   return {reinterpret_cast<const uint8_t*>(values.data()), values.size_bytes()};
 }
 
-Dataset parse_split(std::span<const uint8_t> head, std::span<const uint8_t> values, const std::string& name,
-                    const Context& context) {
+Dataset parse_split(std::span<const uint8_t> head, std::span<const uint8_t> values, const std::string& name) {
   BinaryReader in(head, name);
   const auto features = in.get<uint64_t>();
-  std::vector<int32_t> labels = in.get_vector<int32_t>();
-  const auto offsets = in.get_vector<uint64_t>();
-  bool good = !offsets.empty() && offsets.front() == 0 && offsets.back() == labels.size();
-  for (size_t q = 0; good && q + 1 < offsets.size(); ++q) good = offsets[q] < offsets[q + 1];
-  for (const int32_t label : labels) good = good && label >= 0;
-  if (!good || features == 0 || values.size() / sizeof(float) / features != labels.size() ||
-      values.size() != labels.size() * features * sizeof(float))
-    in.fail("its parts do not fit");
-  std::vector<std::string> ids;
-  for (size_t q = 0; q + 1 < offsets.size(); ++q) ids.push_back(in.get_string());
-  NameTable names;
-  if (in.get<uint8_t>() != 0)
-    for (size_t i = 0; i < labels.size(); ++i) names.add(in.get_string());
-  std::vector<uint32_t> rows = in.get_vector<uint32_t>();
-  std::vector<float> weights = in.get_vector<float>();
+  Documents about = Documents::load(in);
   const FeatureNames feature_names = FeatureNames::load(in);
   in.expect_end();
-  for (const float weight : weights) good = good && weight >= 0 && std::isfinite(weight);
-  if (!good || (!rows.empty() && rows.size() != labels.size()) ||
-      (!weights.empty() && weights.size() != labels.size()))
+  if (features == 0 || values.size() / sizeof(float) / features != about.size() ||
+      values.size() != about.size() * features * sizeof(float))
     in.fail("its parts do not fit");
-  FloatBuffer buffer(labels.size() * features);
+  FloatBuffer buffer(about.size() * features);
   if (!values.empty()) std::memcpy(buffer.data(), values.data(), values.size());
   for (const float x : buffer.values())
     if (!std::isfinite(x)) in.fail("a feature is not a finite number");
-  return Dataset(std::move(buffer), features, std::move(labels),
-                 QueryIndex({offsets.begin(), offsets.end()}, std::move(ids)), std::move(names),
-                 std::move(rows), &context.pool())
-      .weighted(std::move(weights))
-      .named(feature_names);
+  return Dataset(std::move(buffer), features, std::move(about)).named(feature_names);
 }
 
-FoldFeatures parse_fold(std::span<const uint8_t> payload, const std::string& name, const Context& context) {
+FoldFeatures parse_fold(std::span<const uint8_t> payload, const std::string& name) {
   std::array<uint64_t, 2 * kSplits> sizes{};  // of each split's head and values
   if (payload.size() < sizeof sizes) throw_input("{}: damaged file: it ends too early", name);
   std::memcpy(sizes.data(), payload.data(), sizeof sizes);
@@ -79,8 +53,8 @@ FoldFeatures parse_fold(std::span<const uint8_t> payload, const std::string& nam
       if (size > payload.size()) throw_input("{}: damaged file: it ends too early", name);
     if (sizes[2 * s + 1] > payload.size() - sizes[2 * s])
       throw_input("{}: damaged file: it ends too early", name);
-    splits.push_back(parse_split(payload.subspan(0, sizes[2 * s]),
-                                 payload.subspan(sizes[2 * s], sizes[2 * s + 1]), name, context));
+    splits.push_back(
+        parse_split(payload.subspan(0, sizes[2 * s]), payload.subspan(sizes[2 * s], sizes[2 * s + 1]), name));
     payload = payload.subspan(sizes[2 * s] + sizes[2 * s + 1]);
   }
   if (!payload.empty()) throw_input("{}: damaged file: there is more data than expected", name);
@@ -135,10 +109,7 @@ void save_features(const FoldFeatures& fold, const Hash128& fold_key, const Arti
 
 std::optional<FoldFeatures> load_features(const Hash128& fold_key, const ArtifactStore& store,
                                           const Context& context) {
-  return load_parts(kFeaturesKind, kFeaturesVersion, fold_key, store, context,
-                    [&](std::span<const uint8_t> payload, const std::string& name) {
-                      return parse_fold(payload, name, context);
-                    });
+  return load_parts(kFeaturesKind, kFeaturesVersion, fold_key, store, context, parse_fold);
 }
 
 Hash128 StoredBins::key(const Dataset& data, size_t max_bins, BinLayout layout) {

@@ -43,16 +43,10 @@ ScoreMatrix get_scores(BinaryReader& in) {
     in.fail("a score matrix without rows or columns");
   if (!std::all_of(values.begin(), values.end(), [](float v) { return std::isfinite(v); }))
     in.fail("a score is not a finite number");
-  ScoreMatrix scores(values.size() / columns, columns, data, model);
+  ScoreMatrix scores(values.size() / columns, columns, model);
+  scores.set_data(data);
   std::copy(values.begin(), values.end(), scores.values().begin());
   return scores;
-}
-
-// The scores of standardised features as scores of the documents that they were made from.
-ScoreMatrix scores_of(const ScoreMatrix& scores, const Hash128& documents) {
-  ScoreMatrix result(scores.documents(), scores.columns(), documents, scores.model());
-  std::copy(scores.values().begin(), scores.values().end(), result.values().begin());
-  return result;
 }
 
 // Shares over time of the features that are looked at most in the end.
@@ -157,10 +151,13 @@ TrainResult scores_of_model(const Model& model, const Dataset& calibration, cons
   std::vector<ScoreMatrix> valid = model.score(fold.valid, all, context);
   std::vector<ScoreMatrix> test = model.score(fold.test, all, context);
   TrainResult result;
-  for (const size_t p : all)
-    result.points.push_back({points[p], model.range(p), std::move(of_calibration[p]),
-                             scores_of(valid[p], info.valid.fingerprint),
-                             scores_of(test[p], info.test.fingerprint)});
+  for (const size_t p : all) {
+    of_calibration[p].set_data(calibration.fingerprint());
+    valid[p].set_data(info.valid.fingerprint);
+    test[p].set_data(info.test.fingerprint);
+    result.points.push_back(
+        {points[p], model.range(p), std::move(of_calibration[p]), std::move(valid[p]), std::move(test[p])});
+  }
   add_feature_facts(result, model);
   return result;
 }
@@ -223,7 +220,8 @@ ScoreMatrix select_rows(const ScoreMatrix& scores, const QueryIndex& queries,
                         std::span<const size_t> chosen) {
   size_t documents = 0;
   for (const size_t q : chosen) documents += queries.length(q);
-  ScoreMatrix result(documents, scores.columns(), scores.data(), scores.model());
+  ScoreMatrix result(documents, scores.columns(), scores.model());
+  result.set_data(scores.data());
   size_t at = 0;
   for (const size_t q : chosen)
     for (size_t i = queries.begin(q); i < queries.end(q); ++i, ++at)
@@ -233,12 +231,12 @@ ScoreMatrix select_rows(const ScoreMatrix& scores, const QueryIndex& queries,
 
 ScoreMatrix read_given_scores(const Config& config, const std::vector<std::string>& files,
                               const SplitInfo& split, int labels) {
-  const ScoreMatrix scores =
-      read_score_columns(paths_of(config, files), split.labels.size(), split.source_rows);
+  ScoreMatrix scores = read_score_columns(paths_of(config, files), split.labels.size(), split.source_rows);
   if (scores.columns() != 1 && scores.columns() != static_cast<size_t>(labels))
     throw_input("{}: {} numbers a line; expected one, or {}, one for each label", join(files, ", "),
                 scores.columns(), labels);
-  return scores_of(scores, split.fingerprint);
+  scores.set_data(split.fingerprint);
+  return scores;
 }
 
 void expect_given_scores(const Plan& plan, const TrainJob& job, const FoldInfo& info) {

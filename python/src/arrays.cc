@@ -117,14 +117,6 @@ bool as_read_from_files(std::span<const float> values, size_t rows, size_t colum
   return !negative_zero.load();
 }
 
-std::vector<int32_t> labels_of(const Documents& documents) {
-  return {documents.labels.data(), documents.labels.data() + documents.labels.size()};
-}
-
-QueryIndex queries_of(Documents& documents) {
-  return QueryIndex(std::move(documents.offsets), std::move(documents.ids));
-}
-
 // Keeps a Python object, and lets go of it under the lock, whichever thread is the last.
 std::shared_ptr<const void> keep(const py::object& object) {
   return {new py::object(object), [](const py::object* held) {
@@ -134,12 +126,12 @@ std::shared_ptr<const void> keep(const py::object& object) {
 }
 
 template <typename T>
-FloatBuffer copy_strided(const py::array& features, const Documents& documents, Session& session) {
+FloatBuffer copy_strided(const py::array& features, const std::vector<uint32_t>& order, Session& session) {
   const Strided<T> from{static_cast<const char*>(features.data()), features.strides(0), features.strides(1)};
   const auto rows = static_cast<size_t>(features.shape(0));
   const auto columns = static_cast<size_t>(features.shape(1));
   FloatBuffer buffer;
-  session.work([&] { buffer = copy_rows(from, rows, columns, documents.order, session.context()); });
+  session.work([&] { buffer = copy_rows(from, rows, columns, order, session.context()); });
   return buffer;
 }
 
@@ -175,7 +167,7 @@ FloatBuffer copy_sparse(const py::array& indptr, const py::array& indices, const
   return to;
 }
 
-FeatureNames names_of(const Documents& documents) {
+FeatureNames names_of(const GivenDocuments& documents) {
   FeatureNames names;
   try {
     for (size_t j = 0; j < documents.feature_names.size(); ++j) names.set(j, documents.feature_names[j]);
@@ -185,31 +177,17 @@ FeatureNames names_of(const Documents& documents) {
   return names;
 }
 
-// With its weights, and with names for its features.
-Dataset complete(Dataset data, Documents& documents) {
-  return std::move(data).weighted(std::move(documents.weights)).named(names_of(documents));
-}
-
-Dataset build(FloatBuffer features, size_t columns, Documents documents, Session& session) {
-  std::optional<Dataset> result;
-  std::vector<int32_t> labels = labels_of(documents);
-  session.work([&] {
-    result.emplace(std::move(features), columns, std::move(labels), queries_of(documents), NameTable(),
-                   std::move(documents.order), &session.context().pool());
-  });
-  return complete(std::move(*result), documents);
-}
-
 }  // namespace
 
-Dataset dense_dataset(const py::array& features, Documents documents, int threads) {
-  require(features.ndim() == 2 && features.shape(0) == documents.labels.size(), "features without a shape");
+Dataset dense_dataset(const py::array& features, GivenDocuments documents, int threads) {
+  const std::vector<uint32_t>& order = documents.about.source_rows;
+  require(features.ndim() == 2 && static_cast<size_t>(features.shape(0)) == documents.about.size(),
+          "features without a shape");
   Session session(threads);
   const auto rows = static_cast<size_t>(features.shape(0));
   const auto columns = static_cast<size_t>(features.shape(1));
   const bool is_float = py::isinstance<py::array_t<float>>(features);
-  const bool rows_of_floats = is_float && documents.order.empty() &&
-                              (features.flags() & py::array::c_style) != 0 &&
+  const bool rows_of_floats = is_float && order.empty() && (features.flags() & py::array::c_style) != 0 &&
                               reinterpret_cast<uintptr_t>(features.data()) % alignof(float) == 0;
   bool in_place = false;
   const std::span<const float> values(static_cast<const float*>(features.data()),
@@ -217,45 +195,34 @@ Dataset dense_dataset(const py::array& features, Documents documents, int thread
   if (rows_of_floats)
     session.work([&] { in_place = as_read_from_files(values, rows, columns, session.context()); });
   if (!in_place) {
-    FloatBuffer copy = is_float ? copy_strided<float>(features, documents, session)
-                                : copy_strided<double>(features, documents, session);
-    return build(std::move(copy), columns, std::move(documents), session);
+    FloatBuffer copy = is_float ? copy_strided<float>(features, order, session)
+                                : copy_strided<double>(features, order, session);
+    return Dataset(std::move(copy), columns, std::move(documents.about)).named(names_of(documents));
   }
-  const std::shared_ptr<const void> owner = keep(features);
-  std::vector<int32_t> labels = labels_of(documents);
-  std::optional<Dataset> result;
-  session.work([&] {
-    result.emplace(values, owner, columns, std::move(labels), queries_of(documents), NameTable(),
-                   std::vector<uint32_t>(), &session.context().pool());
-  });
-  return complete(std::move(*result), documents);
+  return Dataset(values, keep(features), columns, std::move(documents.about)).named(names_of(documents));
 }
 
 Dataset sparse_dataset(const py::array& indptr, const py::array& indices, const py::array& values,
-                       size_t columns, Documents documents, int threads) {
-  const auto rows = static_cast<size_t>(documents.labels.size());
+                       size_t columns, GivenDocuments documents, int threads) {
+  const size_t rows = documents.about.size();
   require(static_cast<size_t>(indptr.size()) == rows + 1, "a sparse matrix without rows");
   Session session(threads);
   const auto copy = [&](auto index, auto value) {
     return copy_sparse<decltype(index), decltype(value)>(indptr, indices, values, rows, columns,
-                                                         documents.order, session);
+                                                         documents.about.source_rows, session);
   };
   const bool wide = py::isinstance<py::array_t<int64_t>>(indices);
   const bool is_float = py::isinstance<py::array_t<float>>(values);
   FloatBuffer features = wide ? (is_float ? copy(int64_t{}, float{}) : copy(int64_t{}, double{}))
                               : (is_float ? copy(int32_t{}, float{}) : copy(int32_t{}, double{}));
-  return build(std::move(features), columns, std::move(documents), session);
+  return Dataset(std::move(features), columns, std::move(documents.about)).named(names_of(documents));
 }
 
-Dataset labelled_documents(Documents documents, const std::vector<std::string>& names) {
-  NameTable table;
-  for (const uint32_t row : documents.order)
-    if (!names.empty()) table.add(names[row]);
-  if (documents.order.empty())
-    for (const std::string& name : names) table.add(name);
-  std::vector<int32_t> labels = labels_of(documents);
-  return Dataset(FloatBuffer(), 0, std::move(labels), queries_of(documents), std::move(table),
-                 std::move(documents.order));
+Dataset labelled_documents(GivenDocuments documents, const std::vector<std::string>& names) {
+  Documents& about = documents.about;
+  for (size_t i = 0; i < names.size(); ++i)
+    about.names.add(names[about.source_rows.empty() ? i : about.source_rows[i]]);
+  return Dataset(FloatBuffer(), 0, std::move(about));
 }
 
 }  // namespace tunemix::python

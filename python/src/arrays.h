@@ -13,23 +13,18 @@
 
 namespace tunemix::python {
 
-// What data has besides its features. `order`: the row of each document where rows of a query are not
-// adjacent; empty where they are. `weights` may be empty (all count 1), and so may `feature_names`.
-struct Documents {
-  py::array_t<int32_t, py::array::c_style> labels;
-  std::vector<size_t> offsets;
-  std::vector<std::string> ids;
-  std::vector<uint32_t> order;
-  std::vector<float> weights;
+// What data has besides its features, whose names may be empty.
+struct GivenDocuments {
+  Documents about;
   std::vector<std::string> feature_names;
 };
 
 // features: documents x features of 32- or 64-bit floats with any strides.
-Dataset dense_dataset(const py::array& features, Documents documents, int threads);
+Dataset dense_dataset(const py::array& features, GivenDocuments documents, int threads);
 // In compressed rows, as scipy has them; what is not written is 0.
 Dataset sparse_dataset(const py::array& indptr, const py::array& indices, const py::array& values,
-                       size_t columns, Documents documents, int threads);
+                       size_t columns, GivenDocuments documents, int threads);
 // Labels, queries and the documents' names (may be empty) alone: for evaluation.
-Dataset labelled_documents(Documents documents, const std::vector<std::string>& names);
+Dataset labelled_documents(GivenDocuments documents, const std::vector<std::string>& names);
 
 }  // namespace tunemix::python

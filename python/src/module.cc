@@ -186,7 +186,7 @@ py::array_t<float> predict(const BundleFile& file, const Dataset& data,
   GivenScores given;
   for (const auto& [name, values] : member_scores) {
     const auto columns = static_cast<size_t>(values.shape(1));
-    ScoreMatrix scores(data.documents(), columns, {}, name);
+    ScoreMatrix scores(data.documents(), columns, name);
     for (size_t i = 0; i < data.documents(); ++i) {
       const size_t row = data.source_rows().empty() ? i : data.source_rows()[i];
       std::copy_n(values.data() + row * columns, columns, scores.row(i).begin());
@@ -272,17 +272,17 @@ PYBIND11_MODULE(_core, m) {
   py::register_exception<InputError>(m, "InputError", PyExc_ValueError);
   py::register_exception<RunError>(m, "RunError", PyExc_RuntimeError);
 
-  py::class_<Documents>(m, "Documents")
-      .def(py::init([](py::array_t<int32_t, py::array::c_style> labels, std::vector<size_t> offsets,
+  py::class_<GivenDocuments>(m, "Documents")
+      .def(py::init([](const py::array_t<int32_t, py::array::c_style>& labels, std::vector<size_t> offsets,
                        std::vector<std::string> ids, const py::array_t<uint32_t, py::array::c_style>& order,
                        const py::array_t<float, py::array::c_style>& weights,
                        std::vector<std::string> feature_names) {
-             return Documents{std::move(labels),
-                              std::move(offsets),
-                              std::move(ids),
-                              std::vector<uint32_t>(order.data(), order.data() + order.size()),
-                              std::vector<float>(weights.data(), weights.data() + weights.size()),
-                              std::move(feature_names)};
+             return GivenDocuments{
+                 {.labels = std::vector<int32_t>(labels.data(), labels.data() + labels.size()),
+                  .queries = QueryIndex(std::move(offsets), std::move(ids)),
+                  .source_rows = std::vector<uint32_t>(order.data(), order.data() + order.size()),
+                  .weights = std::vector<float>(weights.data(), weights.data() + weights.size())},
+                 std::move(feature_names)};
            }),
            py::arg("labels"), py::arg("offsets"), py::arg("ids"), py::arg("order"), py::arg("weights"),
            py::arg("feature_names"));

@@ -277,11 +277,8 @@ Dataset grade_clicks(const ClickCounts& counts, const ClickModel& model, const C
   std::optional<FeatureRows> rows;
   if (features != nullptr) rows.emplace(*features);
   const size_t width = features == nullptr ? 0 : features->features();
-  std::vector<float> values, weights;
-  std::vector<int32_t> labels;
-  std::vector<size_t> offsets = {0};
-  std::vector<std::string> ids;
-  NameTable names;
+  std::vector<float> values;
+  Documents about;
   missing = 0;
   for (size_t q = 0; q < counts.queries.size(); ++q) {
     const ClickCounts::Query& query = counts.queries[q];
@@ -292,20 +289,17 @@ Dataset grade_clicks(const ClickCounts& counts, const ClickModel& model, const C
         continue;
       }
       if (row != nullptr) values.insert(values.end(), row, row + width);
-      labels.push_back(grade_of(std::min(1.0, model.attraction[q][d] / top), options.grades));
+      about.labels.push_back(grade_of(std::min(1.0, model.attraction[q][d] / top), options.grades));
       const double examined = model.examined[q][d];
-      weights.push_back(static_cast<float>(examined / (examined + options.prior)));
-      names.add(query.documents[d].name);
+      about.weights.push_back(static_cast<float>(examined / (examined + options.prior)));
+      about.names.add(query.documents[d].name);
     }
-    if (labels.size() == offsets.back()) continue;
-    offsets.push_back(labels.size());
-    ids.push_back(query.id);
+    if (const size_t found = about.size() - about.queries.documents(); found > 0)
+      about.queries.add(query.id, found);
   }
-  if (labels.empty())
+  if (about.size() == 0)
     throw InputError("no document of the log has features; do their queries and names agree?");
-  return Dataset(FloatBuffer(values), width, std::move(labels),
-                 QueryIndex(std::move(offsets), std::move(ids)), std::move(names))
-      .weighted(std::move(weights));
+  return Dataset(FloatBuffer(values), width, std::move(about));
 }
 
 }  // namespace tunemix

@@ -1,7 +1,7 @@
 #include "tunemix/data/dataset.h"
 
 #include <algorithm>
-#include <cstring>
+#include <utility>
 
 #include "tunemix/core/error.h"
 
@@ -11,53 +11,63 @@ namespace {
 
 constexpr size_t kHashBlock = size_t{1} << 20;  // floats
 
-// Hashes of fixed blocks, hashed in order: the same on any number of threads.
-Hash128 hash_features(std::span<const float> values, ThreadPool* pool) {
-  std::vector<Hash128> blocks((values.size() + kHashBlock - 1) / kHashBlock);
-  const auto hash_block = [&](size_t b) {
-    const auto block = values.subspan(b * kHashBlock, std::min(kHashBlock, values.size() - b * kHashBlock));
-    blocks[b] = hash_bytes(block.data(), block.size_bytes());
-  };
-  if (pool != nullptr) {
-    pool->run(blocks.size(), hash_block);
-  } else {
-    for (size_t b = 0; b < blocks.size(); ++b) hash_block(b);
+Hash128 content_of(std::span<const float> features, size_t num_features, const Documents& about) {
+  std::vector<Hash128> blocks;
+  for (size_t at = 0; at < features.size(); at += kHashBlock) {
+    const auto block = features.subspan(at, std::min(kHashBlock, features.size() - at));
+    blocks.push_back(hash_bytes(block.data(), block.size_bytes()));
   }
-  return Hasher().values(std::span<const Hash128>(blocks)).digest();
+  Hasher hasher;
+  hasher.number(num_features).hash(Hasher().values(std::span<const Hash128>(blocks)).digest());
+  hasher.values(std::span<const int32_t>(about.labels));
+  hasher.values(std::span<const size_t>(about.queries.offsets()));
+  for (const std::string& id : about.queries.ids()) hasher.text(id);
+  const Hash128 hash = hasher.digest();
+  if (about.weights.empty()) return hash;
+  return Hasher().number(hash.high).number(hash.low).values(std::span<const float>(about.weights)).digest();
+}
+
+// Weights that are all 1 are as good as none.
+std::shared_ptr<const Documents> checked(Documents about) {
+  const auto fits = [&](size_t size) { return size == 0 || size == about.size(); };
+  require(about.queries.documents() == about.size(), "queries do not fit the documents");
+  require(fits(about.names.size()), "names do not fit the documents");
+  require(fits(about.source_rows.size()), "source rows do not fit the documents");
+  require(fits(about.weights.size()), "weights do not fit the documents");
+  for (const int32_t label : about.labels) require(label >= 0, "a negative label");
+  for (const float weight : about.weights) require(weight >= 0, "a negative weight");
+  if (std::all_of(about.weights.begin(), about.weights.end(), [](float weight) { return weight == 1; }))
+    about.weights.clear();
+  return std::make_shared<const Documents>(std::move(about));
 }
 
 }  // namespace
 
-Dataset::Dataset(FloatBuffer features, size_t num_features, std::vector<int32_t> labels, QueryIndex queries,
-                 NameTable names, std::vector<uint32_t> source_rows, ThreadPool* pool)
-    : Dataset(std::make_shared<const FloatBuffer>(std::move(features)), num_features, std::move(labels),
-              std::move(queries), std::move(names), std::move(source_rows), pool) {}
+Dataset::Dataset(std::span<const float> features, std::shared_ptr<const void> owner, size_t num_features,
+                 std::shared_ptr<const Documents> about)
+    : owner_(std::move(owner)), features_(features), num_features_(num_features), about_(std::move(about)) {
+  require(features_.size() == documents() * num_features_, "features do not fit the documents");
+  for (const int32_t label : about_->labels) max_label_ = std::max(max_label_, label);
+}
 
 Dataset::Dataset(std::span<const float> features, std::shared_ptr<const void> owner, size_t num_features,
-                 std::vector<int32_t> labels, QueryIndex queries, NameTable names,
-                 std::vector<uint32_t> source_rows, ThreadPool* pool)
-    : owner_(std::move(owner)),
-      features_(features),
-      num_features_(num_features),
-      labels_(std::move(labels)),
-      queries_(std::move(queries)),
-      names_(std::move(names)),
-      source_rows_(std::move(source_rows)) {
-  require(features_.size() == labels_.size() * num_features_, "features do not fit the documents");
-  require(queries_.documents() == labels_.size(), "queries do not fit the documents");
-  require(names_.size() == 0 || names_.size() == labels_.size(), "names do not fit the documents");
-  require(source_rows_.empty() || source_rows_.size() == labels_.size(),
-          "source rows do not fit the documents");
-  for (const int32_t label : labels_) {
-    require(label >= 0, "a negative label");
-    max_label_ = std::max(max_label_, label);
-  }
-  const Hash128 content = hash_features(features_, pool);
-  Hasher hasher;
-  hasher.number(num_features_).hash(content);
-  hasher.values(std::span<const int32_t>(labels_)).values(std::span<const size_t>(queries_.offsets()));
-  for (const std::string& id : queries_.ids()) hasher.text(id);
-  fingerprint_ = hasher.digest();
+                 Documents about)
+    : Dataset(features, std::move(owner), num_features, checked(std::move(about))) {}
+
+Dataset::Dataset(const std::shared_ptr<const FloatBuffer>& features, size_t num_features,
+                 std::shared_ptr<const Documents> about)
+    : Dataset(features->values(), features, num_features, std::move(about)) {}
+
+Dataset::Dataset(FloatBuffer features, size_t num_features, Documents about)
+    : Dataset(std::make_shared<const FloatBuffer>(std::move(features)), num_features,
+              checked(std::move(about))) {}
+
+Dataset Dataset::with_features(FloatBuffer features, size_t num_features) const {
+  return {std::make_shared<const FloatBuffer>(std::move(features)), num_features, about_};
+}
+
+Dataset Dataset::with_documents(Documents about) const {
+  return Dataset(features_, owner_, num_features_, std::move(about)).named(feature_names_);
 }
 
 Dataset Dataset::named(const FeatureNames& names) && {
@@ -65,49 +75,28 @@ Dataset Dataset::named(const FeatureNames& names) && {
   return std::move(*this);
 }
 
-Dataset Dataset::select_queries(std::span<const size_t> queries) const {
-  std::vector<size_t> offsets = {0};
-  std::vector<std::string> ids;
-  for (const size_t q : queries) {
-    offsets.push_back(offsets.back() + queries_.length(q));
-    ids.push_back(queries_.id(q));
+Dataset Dataset::select_queries(std::span<const size_t> chosen) const {
+  Documents about = about_->select_queries(chosen);
+  bool in_place = true;
+  for (size_t i = 1; i < chosen.size(); ++i) in_place = in_place && chosen[i] == chosen[i - 1] + 1;
+  if (in_place) {
+    const size_t first = chosen.empty() ? 0 : queries().begin(chosen[0]);
+    const size_t values = about.size() * num_features_;
+    return Dataset(features_.subspan(first * num_features_, values), owner_, num_features_, std::move(about))
+        .named(feature_names_);
   }
-  FloatBuffer features(offsets.back() * num_features_);
-  std::vector<int32_t> labels(offsets.back());
-  NameTable names;
-  for (size_t i = 0; i < queries.size(); ++i) {
-    const size_t from = queries_.begin(queries[i]);
-    const size_t count = queries_.length(queries[i]);
-    std::copy_n(features_.data() + from * num_features_, count * num_features_,
-                features.data() + offsets[i] * num_features_);
-    std::copy_n(labels_.begin() + from, count, labels.begin() + offsets[i]);
-    if (names_.size() > 0)
-      for (size_t d = from; d < from + count; ++d) names.add(names_[d]);
-  }
-  Dataset result(std::move(features), num_features_, std::move(labels),
-                 QueryIndex(std::move(offsets), std::move(ids)), std::move(names));
-  result.feature_names_ = feature_names_;
-  if (weights_.empty()) return result;
-  std::vector<float> weights;
-  for (const size_t q : queries)
-    weights.insert(weights.end(), weights_.begin() + static_cast<ptrdiff_t>(queries_.begin(q)),
-                   weights_.begin() + static_cast<ptrdiff_t>(queries_.end(q)));
-  return std::move(result).weighted(std::move(weights));
+  FloatBuffer features(about.size() * num_features_);
+  float* to = features.data();
+  for (const size_t q : chosen)
+    to = std::copy_n(features_.data() + queries().begin(q) * num_features_,
+                     queries().length(q) * num_features_, to);
+  return Dataset(std::move(features), num_features_, std::move(about)).named(feature_names_);
 }
 
-Dataset Dataset::weighted(std::vector<float> weights) && {
-  require(weights_.empty() && (weights.empty() || weights.size() == documents()),
-          "weights do not fit the documents");
-  for (const float weight : weights) require(weight >= 0, "a negative weight");
-  if (std::all_of(weights.begin(), weights.end(), [](float weight) { return weight == 1; }))
-    return std::move(*this);
-  weights_ = std::move(weights);
-  fingerprint_ = Hasher()
-                     .number(fingerprint_.high)
-                     .number(fingerprint_.low)
-                     .values(std::span<const float>(weights_))
-                     .digest();
-  return std::move(*this);
+const Hash128& Dataset::fingerprint() const {
+  std::call_once(fingerprint_->made,
+                 [&] { fingerprint_->hash = content_of(features_, num_features_, *about_); });
+  return fingerprint_->hash;
 }
 
 }  // namespace tunemix

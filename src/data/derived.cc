@@ -19,46 +19,36 @@ Dataset select_features(const Dataset& data, std::span<const uint32_t> columns, 
       for (size_t k = 0; k < columns.size(); ++k)
         values.data()[i * columns.size() + k] = data.row(i)[columns[k]];
   });
-  return Dataset(std::move(values), columns.size(), {data.labels().begin(), data.labels().end()},
-                 data.queries(), data.names(), {data.source_rows().begin(), data.source_rows().end()},
-                 &context.pool())
-      .weighted({data.weights().begin(), data.weights().end()});
+  return data.with_features(std::move(values), columns.size());
 }
 
 Dataset with_labels(const Dataset& data, std::vector<int32_t> labels) {
-  return Dataset(FloatBuffer(data.values()), data.features(), std::move(labels), data.queries(), data.names(),
-                 {data.source_rows().begin(), data.source_rows().end()})
-      .weighted({data.weights().begin(), data.weights().end()});
+  Documents about = data.about();
+  about.labels = std::move(labels);
+  return data.with_documents(std::move(about));
 }
 
 Dataset with_copies(const Dataset& data, int copies, double leave_out, Random random) {
   const QueryIndex& queries = data.queries();
   std::vector<size_t> documents(data.documents());
   for (size_t i = 0; i < documents.size(); ++i) documents[i] = i;
-  std::vector<size_t> offsets(queries.offsets().begin(), queries.offsets().end());
-  std::vector<std::string> ids(queries.ids().begin(), queries.ids().end());
+  Documents about{.queries = queries};
   for (int copy = 1; copy <= copies; ++copy)
     for (size_t q = 0; q < queries.size(); ++q) {
       const size_t before = documents.size();
       for (size_t i = queries.begin(q); i < queries.end(q); ++i)
         if (random.uniform() >= leave_out) documents.push_back(i);
       if (documents.size() == before) documents.push_back(queries.begin(q) + random.below(queries.length(q)));
-      offsets.push_back(documents.size());
-      ids.push_back(fmt::format("{}~{}", queries.id(q), copy));
+      about.queries.add(fmt::format("{}~{}", queries.id(q), copy), documents.size() - before);
     }
   FloatBuffer values(documents.size() * data.features());
-  std::vector<int32_t> labels;
-  NameTable names;
-  std::vector<float> weights;
   for (size_t i = 0; i < documents.size(); ++i) {
     std::copy_n(data.row(documents[i]).data(), data.features(), values.data() + i * data.features());
-    labels.push_back(data.labels()[documents[i]]);
-    if (data.names().size() > 0) names.add(data.names()[documents[i]]);
-    if (!data.weights().empty()) weights.push_back(data.weights()[documents[i]]);
+    about.labels.push_back(data.labels()[documents[i]]);
+    if (data.names().size() > 0) about.names.add(data.names()[documents[i]]);
+    if (!data.weights().empty()) about.weights.push_back(data.weights()[documents[i]]);
   }
-  return Dataset(std::move(values), data.features(), std::move(labels),
-                 QueryIndex(std::move(offsets), std::move(ids)), std::move(names))
-      .weighted(std::move(weights));
+  return Dataset(std::move(values), data.features(), std::move(about));
 }
 
 }  // namespace tunemix

@@ -87,9 +87,7 @@ Dataset FeatureCdf::apply(const Dataset& data, const Context& context) const {
     for (size_t i = begin; i < end; ++i)
       for (size_t j = 0; j < features(); ++j) values.data()[i * features() + j] = at(j, data.row(i)[j]);
   });
-  return Dataset(std::move(values), features(), {data.labels().begin(), data.labels().end()}, data.queries(),
-                 data.names(), {data.source_rows().begin(), data.source_rows().end()}, &context.pool())
-      .weighted({data.weights().begin(), data.weights().end()});
+  return data.with_features(std::move(values), features());
 }
 
 void FeatureCdf::save(BinaryWriter& out) const {

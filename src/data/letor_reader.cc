@@ -242,10 +242,12 @@ class Assembler {
     std::vector<size_t> offsets(query_ids_.size() + 1, 0);
     for (const Segment& s : segments_) offsets[s.query + 1] += s.rows;
     for (size_t q = 0; q < query_ids_.size(); ++q) offsets[q + 1] += offsets[q];
-    return Dataset(std::move(features_), width_, std::move(labels_),
-                   QueryIndex(std::move(offsets), std::move(query_ids_)), std::move(names_), std::move(order),
-                   &context_.pool())
-        .weighted(std::move(weights_))
+    return Dataset(std::move(features_), width_,
+                   {.labels = std::move(labels_),
+                    .queries = QueryIndex(std::move(offsets), std::move(query_ids_)),
+                    .names = std::move(names_),
+                    .source_rows = std::move(order),
+                    .weights = std::move(weights_)})
         .named(feature_names_);
   }
 

@@ -12,6 +12,18 @@ QueryIndex::QueryIndex(std::vector<size_t> offsets, std::vector<std::string> ids
     require(offsets_[q] < offsets_[q + 1], "a query without documents");
 }
 
+void QueryIndex::add(std::string id, size_t documents) {
+  require(documents > 0, "a query without documents");
+  offsets_.push_back(offsets_.back() + documents);
+  ids_.push_back(std::move(id));
+}
+
+QueryIndex QueryIndex::select(std::span<const size_t> queries) const {
+  QueryIndex chosen;
+  for (const size_t q : queries) chosen.add(id(q), length(q));
+  return chosen;
+}
+
 std::vector<double> query_weights(const QueryIndex& queries, std::span<const float> weights) {
   std::vector<double> result;
   for (size_t q = 0; q < queries.size() && !weights.empty(); ++q) {

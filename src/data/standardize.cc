@@ -77,9 +77,7 @@ Dataset standardize(Dataset data, Standardize mode, const Context& context) {
         to[offset + j] = static_cast<float>((x[j] - mean[j]) / deviation[j]) + 0.0F;
     }
   });
-  return Dataset(std::move(features), width, {data.labels().begin(), data.labels().end()}, queries,
-                 data.names(), {data.source_rows().begin(), data.source_rows().end()}, &context.pool())
-      .weighted({data.weights().begin(), data.weights().end()});
+  return data.with_features(std::move(features), width);
 }
 
 }  // namespace tunemix

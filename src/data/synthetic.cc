@@ -67,8 +67,10 @@ Dataset make_synthetic(const SyntheticOptions& options, const Context& context) 
     ids.push_back(std::to_string(q + 1));
     for (size_t i = 0; i < offsets[q + 1] - offsets[q]; ++i) names.add(document_name(options, q, i));
   }
-  return Dataset(std::move(features), options.features, std::move(labels),
-                 QueryIndex(std::move(offsets), std::move(ids)), std::move(names), {}, &context.pool());
+  return Dataset(std::move(features), options.features,
+                 {.labels = std::move(labels),
+                  .queries = QueryIndex(std::move(offsets), std::move(ids)),
+                  .names = std::move(names)});
 }
 
 size_t write_synthetic(const SyntheticOptions& options, const std::filesystem::path& file,

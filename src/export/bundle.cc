@@ -68,7 +68,7 @@ void expect_same_names(const FeatureNames& data, const BundleInfo& info) {
 
 // The documents begin..end of scores.
 ScoreMatrix rows_of(const ScoreMatrix& scores, size_t begin, size_t end) {
-  ScoreMatrix result(end - begin, scores.columns(), scores.data(), scores.model());
+  ScoreMatrix result(end - begin, scores.columns(), scores.model());
   std::copy_n(scores.values().begin() + static_cast<std::ptrdiff_t>(begin * scores.columns()),
               result.values().size(), result.values().begin());
   return result;

@@ -44,7 +44,7 @@ std::vector<size_t> affected_queries(const Dataset& data, size_t feature) {
 // The data with the feature's values in another order within each query. The order of a query depends on
 // nothing but its number and the name of the stream. `numbers`: of its queries.
 Dataset shuffled(const Dataset& data, std::span<const size_t> numbers, size_t feature, uint64_t seed,
-                 const std::string& stream, const Context& context) {
+                 const std::string& stream) {
   const size_t width = data.features();
   FloatBuffer features{data.values()};
   std::vector<float> values;
@@ -56,8 +56,7 @@ Dataset shuffled(const Dataset& data, std::span<const size_t> numbers, size_t fe
     for (size_t k = 0; k < values.size(); ++k)
       features.data()[(data.queries().begin(q) + k) * width + feature] = values[k];
   }
-  return Dataset(std::move(features), width, {data.labels().begin(), data.labels().end()}, data.queries(),
-                 NameTable(), {}, &context.pool());
+  return data.with_features(std::move(features), width);
 }
 
 GivenScores select_given(const GivenScores& given, const QueryIndex& queries,
@@ -66,7 +65,7 @@ GivenScores select_given(const GivenScores& given, const QueryIndex& queries,
   for (const auto& [name, scores] : given) {
     size_t documents = 0;
     for (const size_t q : chosen) documents += queries.length(q);
-    ScoreMatrix some(documents, scores.columns(), scores.data(), scores.model());
+    ScoreMatrix some(documents, scores.columns(), scores.model());
     auto to = some.values().begin();
     for (const size_t q : chosen)
       for (size_t i = queries.begin(q); i < queries.end(q); ++i)
@@ -103,7 +102,7 @@ Importance permutation_importance(const Bundle& bundle, const Dataset& data, con
       const GivenScores some_given = select_given(given, data.queries(), affected);
       for (size_t r = 0; r < options.repeats; ++r) {
         const Dataset mixed_up =
-            shuffled(some, affected, j, options.seed, fmt::format("importance/{}/{}", j, r), context);
+            shuffled(some, affected, j, options.seed, fmt::format("importance/{}/{}", j, r));
         const std::vector<double> ndcg = ndcg_of(mixed_up, bundle.predict(mixed_up, context, some_given));
         for (size_t q = 0; q < affected.size(); ++q)
           losses[affected[q]] += (base[affected[q]] - ndcg[q]) / static_cast<double>(options.repeats);

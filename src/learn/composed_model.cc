@@ -164,8 +164,7 @@ std::vector<ScoreMatrix> ComposedModel::inner_scores(const Dataset& data, std::s
   if (!groups_ || scores.empty() || scores[0].columns() == 1) return scores;
   std::vector<ScoreMatrix> result;
   for (const ScoreMatrix& of_groups : scores) {
-    ScoreMatrix& wide =
-        result.emplace_back(data.documents(), groups_->labels(), of_groups.data(), of_groups.model());
+    ScoreMatrix& wide = result.emplace_back(data.documents(), groups_->labels(), of_groups.model());
     for (size_t i = 0; i < data.documents(); ++i)
       for (size_t l = 0; l < groups_->labels(); ++l) wide.row(i)[l] = of_groups.row(i)[groups_->group(l)];
   }
@@ -184,7 +183,7 @@ std::vector<ScoreMatrix> ComposedModel::ordinal_scores(const Dataset& data, std:
   }
   std::vector<ScoreMatrix> result;
   for (size_t p = 0; p < points.size(); ++p) {
-    ScoreMatrix& scores = result.emplace_back(data.documents(), parts_.size() + 1, data.fingerprint(), id);
+    ScoreMatrix& scores = result.emplace_back(data.documents(), parts_.size() + 1, id);
     parallel_blocks(context.pool(), data.documents(), kBlock, [&](size_t begin, size_t end) {
       std::vector<double> above(parts_.size());
       std::vector<double> classes(parts_.size() + 1);

@@ -36,14 +36,9 @@ TrainingData::TrainingData(BinCache& cache, std::vector<size_t> queries, int lab
                            std::vector<double> grades)
     : cache_(cache), query_numbers_(std::move(queries)), label_count_(labels), grades_(std::move(grades)) {
   const QueryIndex& index = all().queries();
-  std::vector<size_t> offsets = {0};
-  std::vector<std::string> ids;
-  for (const size_t q : query_numbers_) {
+  for (const size_t q : query_numbers_)
     for (size_t i = index.begin(q); i < index.end(q); ++i) documents_.push_back(static_cast<uint32_t>(i));
-    offsets.push_back(documents_.size());
-    ids.push_back(index.id(q));
-  }
-  queries_ = QueryIndex(std::move(offsets), std::move(ids));
+  queries_ = index.select(query_numbers_);
   if (!documents_.empty() &&
       std::none_of(documents_.begin(), documents_.end(), [&](uint32_t i) { return weight(i) > 0; }))
     throw_input("all {} documents to train on have weight 0; expected some above 0", documents_.size());

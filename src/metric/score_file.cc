@@ -127,7 +127,7 @@ ScoreMatrix read_score_columns(std::span<const std::filesystem::path> files, siz
     throw_input("{}: {} lines of scores; expected {}, one for each document of the data", names, lines,
                 documents);
   }
-  ScoreMatrix scores(documents, columns, {}, files[0].filename().string());
+  ScoreMatrix scores(documents, columns, files[0].filename().string());
   for (size_t i = 0; i < documents; ++i) {
     const size_t row = source_rows.empty() ? i : source_rows[i];
     std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(row * columns), columns, scores.row(i).begin());

@@ -130,11 +130,8 @@ TrecRun read_trec(const std::filesystem::path& qrels, const std::filesystem::pat
   add_run(ranking, queries);
   add_qrels(judgements, queries);
 
-  std::vector<int32_t> labels;
+  Documents about;
   std::vector<double> scores;
-  std::vector<size_t> offsets = {0};
-  std::vector<std::string> ids;
-  NameTable names;
   size_t unjudged_documents = 0;
   size_t unranked_documents = 0;
   size_t unjudged_queries = 0;
@@ -146,18 +143,16 @@ TrecRun read_trec(const std::filesystem::path& qrels, const std::filesystem::pat
     for (const Document& document : query.documents) {
       unjudged_documents += document.label < 0 ? 1 : 0;
       unranked_documents += document.score == kNotRanked ? 1 : 0;
-      labels.push_back(std::max(document.label, 0));
+      about.labels.push_back(std::max(document.label, 0));
       scores.push_back(document.score);
-      names.add(document.name);
+      about.names.add(document.name);
     }
-    offsets.push_back(labels.size());
-    ids.emplace_back(query.id);
+    about.queries.add(std::string(query.id), query.documents.size());
   }
-  if (ids.empty())
+  if (about.queries.size() == 0)
     throw_input("{} and {} have no query in common; expected the same qids in both", judgements.name,
                 ranking.name);
-  return {.data = Dataset(FloatBuffer(), 0, std::move(labels), QueryIndex(std::move(offsets), std::move(ids)),
-                          std::move(names)),
+  return {.data = Dataset(FloatBuffer(), 0, std::move(about)),
           .scores = std::move(scores),
           .unjudged_documents = unjudged_documents,
           .unranked_documents = unranked_documents,

@@ -242,7 +242,7 @@ TEST(Calibrator, PolynomialEqualsRidgeOnItsMonomials) {
 TEST(Calibrator, PolynomialsDoNotExtrapolate) {
   const MadeUp data = make_up({.documents = 200, .seed = 11});
   const Calibrator c = fit("rbc.poly4.raw", data);
-  ScoreMatrix far(2, 3, {}, "far");
+  ScoreMatrix far(2, 3, "far");
   const auto& map = std::get<PolynomialMap>(c.map());
   for (size_t k = 0; k < 3; ++k) {
     far.row(0)[k] = static_cast<float>(map.high[k]);
@@ -476,7 +476,7 @@ TEST(Calibrator, RanksRealDocuments) {
   };
   const Dataset calibration = read("S1.txt"), validation = read("S4.txt");
   const auto scores_of = [](const Dataset& data) {
-    ScoreMatrix scores(data.documents(), 3, data.fingerprint(), "features");
+    ScoreMatrix scores(data.documents(), 3, "features");
     for (size_t i = 0; i < data.documents(); ++i) {
       const float x = data.row(i)[38], y = data.row(i)[24];
       scores.row(i)[0] = 1 - x - y;
@@ -513,7 +513,7 @@ MadeUp repeated(const MadeUp& data, const std::vector<size_t>& times, bool by_do
     }
   }
   result.queries = QueryIndex(offsets, ids);
-  result.scores = ScoreMatrix(rows.size(), data.scores.columns(), {}, "repeated");
+  result.scores = ScoreMatrix(rows.size(), data.scores.columns(), "repeated");
   for (size_t i = 0; i < rows.size(); ++i) {
     result.labels.push_back(data.labels[rows[i]]);
     std::copy_n(data.scores.row(rows[i]).begin(), data.scores.columns(), result.scores.row(i).begin());

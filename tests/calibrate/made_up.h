@@ -38,7 +38,7 @@ inline MadeUp make_up(const MadeUpOptions& options = {}) {
   Random random(options.seed, "made up");
   MadeUp result;
   const size_t columns = options.columns == 0 ? options.labels : options.columns;
-  result.scores = ScoreMatrix(options.documents, columns, {}, "made-up");
+  result.scores = ScoreMatrix(options.documents, columns, "made-up");
   result.grades = exponential_grades(static_cast<int>(options.labels));
   std::vector<size_t> offsets{0};
   std::vector<std::string> ids;

@@ -20,7 +20,7 @@ namespace {
 // One query, features given row by row.
 Dataset dataset(std::vector<float> values, size_t d) {
   const size_t n = values.size() / d;
-  return Dataset(values, d, std::vector<int32_t>(n, 0), QueryIndex({0, n}, {"1"}), {});
+  return Dataset(values, d, {std::vector<int32_t>(n, 0), QueryIndex({0, n}, {"1"})});
 }
 
 std::vector<float> column(const Dataset& data, size_t j) {

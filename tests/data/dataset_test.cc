@@ -23,7 +23,7 @@ Dataset small(std::vector<float> features = {1, 2, 3, 4, 5, 6}, std::vector<int3
               std::vector<std::string> ids = {"a", "b"}) {
   NameTable names;
   for (const char* name : {"x", "", "z"}) names.add(name);
-  return Dataset(features, 2, labels, QueryIndex({0, 1, 3}, ids), names);
+  return Dataset(features, 2, {labels, QueryIndex({0, 1, 3}, ids), names});
 }
 
 TEST(Dataset, SharesTheFeaturesOfWhatItWasMadeFrom) {
@@ -34,7 +34,7 @@ TEST(Dataset, SharesTheFeaturesOfWhatItWasMadeFrom) {
   auto owner = std::make_shared<std::vector<float>>(std::vector<float>{1, 2, 3, 4, 5, 6});
   const std::weak_ptr<std::vector<float>> held = owner;
   {
-    const Dataset borrowed(*owner, owner, 2, {0, 1, 2}, QueryIndex({0, 1, 3}, {"a", "b"}), NameTable());
+    const Dataset borrowed(*owner, owner, 2, {{0, 1, 2}, QueryIndex({0, 1, 3}, {"a", "b"})});
     EXPECT_EQ(borrowed.values().data(), owner->data());
     EXPECT_EQ(borrowed.fingerprint(), original.fingerprint());
     owner.reset();
@@ -52,14 +52,17 @@ TEST(Dataset, FingerprintIsOfTheContent) {
   EXPECT_NE(small({1, 2, 3, 4, 5, 6}, {0, 1, 2}, {"a", "c"}).fingerprint(), original);
   const std::vector<float> features = {1, 2, 3, 4, 5, 6};
   const QueryIndex other_lengths({0, 2, 3}, {"a", "b"});
-  EXPECT_NE(Dataset(features, 2, {0, 1, 2}, other_lengths, {}).fingerprint(), original);
-  // More than one block of the hash, with and without threads.
-  const std::vector<float> many(3000000, 0.5F);
-  const QueryIndex one_query({0, 1500000}, {"1"});
-  const std::vector<int32_t> zeros(1500000, 0);
-  ThreadPool pool(3);
-  EXPECT_EQ(Dataset(many, 2, zeros, one_query, {}).fingerprint(),
-            Dataset(many, 2, zeros, one_query, {}, {}, &pool).fingerprint());
+  EXPECT_NE(Dataset(features, 2, {{0, 1, 2}, other_lengths}).fingerprint(), original);
+  // More than one block of the hash, asked for by several threads at once.
+  std::vector<float> many(3000000, 0.5F);
+  const Documents about{.labels = std::vector<int32_t>(1500000, 0),
+                        .queries = QueryIndex({0, 1500000}, {"1"})};
+  const Dataset large(many, 2, about);
+  std::vector<Hash128> found(8);
+  ThreadPool(3).run(found.size(), [&](size_t i) { found[i] = Dataset(large).fingerprint(); });
+  EXPECT_THAT(found, testing::Each(Dataset(many, 2, about).fingerprint()));
+  many.back() = 0.25F;
+  EXPECT_NE(Dataset(many, 2, about).fingerprint(), found[0]);
 }
 
 TEST(Dataset, SelectsQueries) {
@@ -73,18 +76,33 @@ TEST(Dataset, SelectsQueries) {
   EXPECT_EQ(picked.names()[2], "x");
 }
 
+TEST(Dataset, QueriesThatFollowOneAnotherShareFeatures) {
+  const Dataset all(std::vector<float>{1, 2, 3, 4}, 1,
+                    {{0, 1, 0, 1}, QueryIndex({0, 1, 3, 4}, {"a", "b", "c"})});
+  const Dataset last = all.select_queries(std::vector<size_t>{1, 2});
+  EXPECT_EQ(last.values().data(), all.values().data() + 1);
+  EXPECT_THAT(last.values(), ElementsAre(2, 3, 4));
+  EXPECT_THAT(last.labels(), ElementsAre(1, 0, 1));
+  EXPECT_EQ(
+      last.fingerprint(),
+      Dataset(std::vector<float>{2, 3, 4}, 1, {{1, 0, 1}, QueryIndex({0, 2, 3}, {"b", "c"})}).fingerprint());
+  EXPECT_THAT(all.select_queries(std::vector<size_t>{0, 2}).values(), ElementsAre(1, 4));
+  EXPECT_EQ(all.select_queries({}).documents(), 0U);
+}
+
 TEST(Dataset, PartsMustFitTogether) {
   const std::vector<float> features = {1, 2, 3, 4};
-  EXPECT_THROW(Dataset(features, 3, {0, 1}, QueryIndex({0, 2}, {"1"}), {}), InternalError);
-  EXPECT_THROW(Dataset(features, 2, {0, 1}, QueryIndex({0, 1}, {"1"}), {}), InternalError);
-  EXPECT_THROW(Dataset(features, 2, {0, -1}, QueryIndex({0, 2}, {"1"}), {}), InternalError);
-  EXPECT_THROW(Dataset(features, 2, {0, 1}, QueryIndex({0, 2}, {"1"}), {}, {1}), InternalError);
+  EXPECT_THROW(Dataset(features, 3, {{0, 1}, QueryIndex({0, 2}, {"1"})}), InternalError);
+  EXPECT_THROW(Dataset(features, 2, {{0, 1}, QueryIndex({0, 1}, {"1"})}), InternalError);
+  EXPECT_THROW(Dataset(features, 2, {{0, -1}, QueryIndex({0, 2}, {"1"})}), InternalError);
+  EXPECT_THROW(Dataset(features, 2, {{0, 1}, QueryIndex({0, 2}, {"1"}), {}, {1}}), InternalError);
   EXPECT_THROW(QueryIndex({0, 2, 2}, {"1", "2"}), InternalError);
 }
 
 TEST(ScoreMatrix, KnowsItsData) {
   const Dataset data = small();
-  const ScoreMatrix scores(3, 2, data.fingerprint(), "model");
+  ScoreMatrix scores(3, 2, "model");
+  scores.set_data(data.fingerprint());
   EXPECT_NO_THROW(scores.expect_data(data.fingerprint()));
   EXPECT_THROW(scores.expect_data(small({1, 2, 3, 4, 5, 7}).fingerprint()), InputError);
 }
@@ -125,7 +143,7 @@ TEST(Standardize, ConstantsBecomeZeroWhateverTheirSize) {
   std::vector<float> features;
   for (int i = 0; i < 7; ++i)
     features.insert(features.end(), {0.1F, 1e30F, -3.3e-20F, 16777216.0F + 2.0F * static_cast<float>(i % 2)});
-  const Dataset data(features, 4, std::vector<int32_t>(7, 0), QueryIndex({0, 7}, {"1"}), {});
+  const Dataset data(features, 4, {std::vector<int32_t>(7, 0), QueryIndex({0, 7}, {"1"})});
   const Dataset result = standardize(data, Standardize::kReplace, Context(1));
   for (size_t i = 0; i < 7; ++i) {
     EXPECT_EQ(result.row(i)[0], 0.0F);

@@ -85,7 +85,7 @@ TEST(FeatureCdf, LeavesOutDocumentsThatDoNotHaveTheFeature) {
   }
   for (size_t i = 0; i < 100; ++i)
     values[3 * i + 2] = static_cast<float>(i) - 50;  // 0 is a value like others
-  const Dataset data(values, 3, std::vector<int32_t>(100, 0), QueryIndex({0, 100}, {"q"}), NameTable());
+  const Dataset data(values, 3, {std::vector<int32_t>(100, 0), QueryIndex({0, 100}, {"q"})});
   const FeatureCdf cdf = FeatureCdf::fit(data, Context());
   EXPECT_EQ(cdf.at(0, 0), 0);
   for (size_t i = 0; i < 4; ++i)

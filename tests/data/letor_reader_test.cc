@@ -541,7 +541,7 @@ RC_GTEST_PROP(LetorWriter, WhatIsWrittenReadsBackTheSame, (uint64_t seed, bool d
       }
     }
   }
-  const Dataset data(features, d, labels, QueryIndex(offsets, ids), names);
+  const Dataset data(features, d, {labels, QueryIndex(offsets, ids), names});
   const test::ScratchDirectory scratch;
   write_letor(data, scratch / "data.txt", dense);
   const Dataset read = read_letor(scratch / "data.txt", {}, Context(1));

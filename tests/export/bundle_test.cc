@@ -240,7 +240,7 @@ TEST_F(BundleTest, NonsenseUnderARightChecksumIsRefused) {
 TEST_F(BundleTest, AsksForScoresFromElsewhere) {
   const LearnerEntry& scores = registry().expect("scores");
   const Dataset data = make_data(2);
-  ScoreMatrix given(data.documents(), 1, data.fingerprint(), "bm25");
+  ScoreMatrix given(data.documents(), 1, "bm25");
   for (size_t i = 0; i < data.documents(); ++i) given.row(i)[0] = data.row(i)[0];
   const std::vector<double> grades = {0, 1, 3, 7, 15};
   std::vector<BundleModel> models;

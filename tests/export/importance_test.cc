@@ -47,8 +47,8 @@ std::vector<double> slow_losses(const Bundle& bundle, const Dataset& data, size_
       Random(seed, fmt::format("importance/{}/{}/{}", feature, r, q)).shuffle(std::span<float>(column));
       std::vector<float> values(one.values().begin(), one.values().end());
       for (size_t i = 0; i < one.documents(); ++i) values[i * one.features() + feature] = column[i];
-      loss += ndcg(one) - ndcg(Dataset(values, one.features(), {one.labels().begin(), one.labels().end()},
-                                       one.queries(), NameTable()));
+      loss += ndcg(one) - ndcg(Dataset(values, one.features(),
+                                       {{one.labels().begin(), one.labels().end()}, one.queries()}));
     }
     losses.push_back(loss / static_cast<double>(repeats));
   }
@@ -100,7 +100,7 @@ TEST(Importance, NeedsLabels) {
   const Dataset data = made(1);
   const Bundle bundle = bundle_of(data, "best_feature", {}, {}, context);
   const Dataset unlabelled(std::vector<float>(data.values().begin(), data.values().end()), data.features(),
-                           std::vector<int32_t>(data.documents(), 0), data.queries(), NameTable());
+                           {std::vector<int32_t>(data.documents(), 0), data.queries()});
   EXPECT_THROW(permutation_importance(bundle, unlabelled, {}, context), InputError);
 }
 
@@ -172,8 +172,8 @@ TEST_F(Targets, AStudentScoresEachDocumentAlone) {
   const ScoreMatrix scores = std::move(model.model->score(data_, last, context_)[0]);
   EXPECT_EQ(all, std::vector<float>(scores.values().begin(), scores.values().end()));
   for (size_t i = 0; i < data_.documents(); i += 17) {
-    const Dataset alone(std::vector<float>(data_.row(i).begin(), data_.row(i).end()), data_.features(), {0},
-                        QueryIndex({0, 1}, {"q"}), NameTable());
+    const Dataset alone(std::vector<float>(data_.row(i).begin(), data_.row(i).end()), data_.features(),
+                        {{0}, QueryIndex({0, 1}, {"q"})});
     EXPECT_EQ(student.predict(alone, context_)[0], all[i]);
   }
 }

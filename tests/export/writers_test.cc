@@ -25,7 +25,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-struct Documents {
+struct Listed {
   QueryIndex queries;
   std::vector<int32_t> labels;
   NameTable names;
@@ -38,8 +38,8 @@ struct Documents {
 };
 
 // Two queries; the second has a tie between B and C.
-Documents small() {
-  Documents d;
+Listed small() {
+  Listed d;
   d.queries = QueryIndex({0, 2, 5}, {"7", "q8"});
   d.labels = {0, 2, 1, 0, 4};
   for (const char* name : {"X", "Y", "A", "B", "C"}) d.names.add(name);
@@ -66,7 +66,7 @@ TEST(Writers, QrelsHaveTheSameNamesAsTheRun) {
 }
 
 TEST(Writers, ScoresGoBackToTheRowsOfTheFiles) {
-  Documents d = small();
+  Listed d = small();
   EXPECT_EQ(d.text(ExportFormat::kScores), "0.25\n1.5\n-1\n0.5\n0.5\n");
   d.source_rows = {1, 4, 0, 2, 3};
   EXPECT_EQ(d.text(ExportFormat::kScores), "-1\n0.25\n0.5\n0.5\n1.5\n");
@@ -78,7 +78,7 @@ TEST(Writers, RankLibCountsDocumentsWithinTheQuery) {
 }
 
 TEST(Writers, TsvHasAHeaderAndLabelsWhereThereAreSome) {
-  Documents d = small();
+  Listed d = small();
   EXPECT_EQ(d.text(ExportFormat::kTsv),
             "qid\tdocument\trank\tscore\tlabel\n7\tY\t1\t1.5\t2\n7\tX\t2\t0.25\t0\n"
             "q8\tB\t1\t0.5\t0\nq8\tC\t2\t0.5\t4\nq8\tA\t3\t-1\t1\n");
@@ -88,7 +88,7 @@ TEST(Writers, TsvHasAHeaderAndLabelsWhereThereAreSome) {
 }
 
 TEST(Writers, DocumentsWithoutAUniqueNameAreNumbered) {
-  Documents d = small();
+  Listed d = small();
   d.names = NameTable();
   EXPECT_EQ(d.text(ExportFormat::kQrels), "7 0 7-0 0\n7 0 7-1 2\nq8 0 q8-0 1\nq8 0 q8-1 0\nq8 0 q8-2 4\n");
   // File order where there is no name to go by.
@@ -107,7 +107,7 @@ TEST(Writers, DocumentsWithoutAUniqueNameAreNumbered) {
 }
 
 TEST(Writers, RefusesScoresThatAreNoNumbersAndUnknownFormats) {
-  Documents d = small();
+  Listed d = small();
   d.scores[3] = std::numeric_limits<float>::quiet_NaN();
   for (const std::string& name : export_format_names())
     EXPECT_THROW(d.text(parse_export_format(name)), InputError) << name;
@@ -120,9 +120,9 @@ TEST(Writers, RefusesScoresThatAreNoNumbersAndUnknownFormats) {
 }
 
 // Random data with many ties, short and empty queries, names that are not in file order.
-Documents random_documents(uint64_t seed, bool named) {
+Listed random_documents(uint64_t seed, bool named) {
   Random random(seed, "export");
-  Documents d;
+  Listed d;
   std::vector<size_t> offsets = {0};
   std::vector<std::string> ids;
   for (size_t q = 0; q < 40; ++q) {
@@ -144,7 +144,7 @@ Documents random_documents(uint64_t seed, bool named) {
   return d;
 }
 
-Evaluation evaluate_as(const Documents& d, const std::string& tool) {
+Evaluation evaluate_as(const Listed& d, const std::string& tool) {
   ThreadPool pool(1);
   const Evaluator evaluator(d.queries, d.labels, d.names, {preset(tool)}, 10);
   return evaluator(std::vector<double>(d.scores.begin(), d.scores.end()), pool).front();
@@ -157,7 +157,7 @@ double dcg(const std::vector<double>& gains) {
 }
 
 // The challenge's formula on a submitted file: a line a query, the rank of each document.
-double yahoo_ndcg(const std::string& submission, const Documents& d) {
+double yahoo_ndcg(const std::string& submission, const Listed& d) {
   std::istringstream lines(submission);
   std::string line;
   double sum = 0;
@@ -211,21 +211,21 @@ double trec_ndcg(const std::string& run, const std::string& qrels) {
 
 TEST(Writers, TheYahooFormulaReproducesOurNumber) {
   for (uint64_t seed = 0; seed < 20; ++seed) {
-    const Documents d = random_documents(seed, seed % 2 == 0);
+    const Listed d = random_documents(seed, seed % 2 == 0);
     EXPECT_NEAR(yahoo_ndcg(d.text(ExportFormat::kYahoo), d), evaluate_as(d, "yahoo").ndcg(10), 1e-12);
   }
 }
 
 TEST(Writers, TheRuleOfTrecEvalReproducesOurNumber) {
   for (uint64_t seed = 0; seed < 20; ++seed) {
-    const Documents d = random_documents(seed, seed % 2 == 0);
+    const Listed d = random_documents(seed, seed % 2 == 0);
     EXPECT_NEAR(trec_ndcg(d.text(ExportFormat::kTrec), d.text(ExportFormat::kQrels)),
                 evaluate_as(d, "trec").ndcg(10), 1e-12);
   }
 }
 
 TEST(Writers, OurReaderReadsTheScoresBackExactly) {
-  const Documents d = random_documents(3, true);
+  const Listed d = random_documents(3, true);
   const std::vector<double> scores = parse_scores(d.text(ExportFormat::kScores), "scores");
   EXPECT_EQ(std::vector<float>(scores.begin(), scores.end()), d.scores);
 }

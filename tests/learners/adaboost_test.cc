@@ -364,7 +364,7 @@ TEST(AdaBoost, SomeQueriesTrainAsADataSetOfTheirOwn) {
       ids.push_back(std::to_string(i));
     }
   }
-  const Dataset data(features, 6, labels, QueryIndex(offsets, ids), {});
+  const Dataset data(features, 6, {labels, QueryIndex(offsets, ids)});
   std::vector<size_t> queries;
   for (size_t q = 0; q < 300; ++q)
     if (q % 5 != 2) queries.push_back(q);

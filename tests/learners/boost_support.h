@@ -14,7 +14,7 @@ namespace tunemix::test {
 
 inline Dataset make_dataset(std::vector<float> features, size_t width, std::vector<int32_t> labels) {
   const size_t n = labels.size();
-  return Dataset(std::move(features), width, std::move(labels), QueryIndex({0, n}, {"1"}), NameTable());
+  return Dataset(std::move(features), width, {std::move(labels), QueryIndex({0, n}, {"1"})});
 }
 
 // Labels that depend on the first features, with noise; some features take few values.

@@ -58,7 +58,7 @@ Dataset built(std::vector<size_t> query_lengths, const std::vector<int32_t>& lab
   FloatBuffer features(labels.size() * d);
   for (size_t i = 0; i < labels.size(); ++i)
     for (size_t j = 0; j < d; ++j) features.data()[i * d + j] = feature(i, j);
-  return Dataset(std::move(features), d, labels, QueryIndex(std::move(offsets), std::move(ids)), NameTable());
+  return Dataset(std::move(features), d, {labels, QueryIndex(std::move(offsets), std::move(ids))});
 }
 
 TEST_P(Classic, PointsAreThoseAnnounced) {

@@ -282,8 +282,7 @@ TEST_P(Contract, TakesSomeQueriesOneQueryAndConstantFeatures) {
   for (const ScoreMatrix& scores : scores_of_points(*train(run_, one, Context()), valid_))
     for (const float score : scores.values()) ASSERT_TRUE(std::isfinite(score));
   const Dataset constant(FloatBuffer(std::vector<float>(12 * 3, 2.5F)), 3,
-                         {0, 1, 2, 0, 1, 0, 2, 0, 0, 1, 0, 1}, QueryIndex({0, 5, 6, 12}, {"a", "b", "c"}),
-                         {});
+                         {{0, 1, 2, 0, 1, 0, 2, 0, 0, 1, 0, 1}, QueryIndex({0, 5, 6, 12}, {"a", "b", "c"})});
   BinCache constant_bins(constant);
   for (const ScoreMatrix& scores :
        scores_of_points(*train(run_, TrainingData(constant_bins), Context()), constant))

@@ -33,8 +33,8 @@ Dataset with_queries(std::vector<float> features, size_t width, std::vector<int3
                      std::vector<size_t> offsets) {
   std::vector<std::string> ids;
   for (size_t q = 0; q + 1 < offsets.size(); ++q) ids.push_back(std::to_string(q + 1));
-  return Dataset(std::move(features), width, std::move(labels),
-                 QueryIndex(std::move(offsets), std::move(ids)), NameTable());
+  return Dataset(std::move(features), width,
+                 {std::move(labels), QueryIndex(std::move(offsets), std::move(ids))});
 }
 
 Settings small(const std::string& type) {

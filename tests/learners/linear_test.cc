@@ -244,10 +244,10 @@ TEST(LinearRegression, SolvesTheNormalEquations) {
     Dataset data = make_synthetic({.queries = 40, .features = features, .labels = 5}, context);
     ASSERT_EQ(data.documents() < data.features(), features == 900) << data.documents();
     Random random(6);
-    std::vector<float> weights;
+    Documents about = data.about();
     for (size_t i = 0; i < data.documents(); ++i)
-      weights.push_back(static_cast<float>(i % 9 == 0 ? 0 : random.uniform() + 0.1));
-    data = std::move(data).weighted(std::move(weights));
+      about.weights.push_back(static_cast<float>(i % 9 == 0 ? 0 : random.uniform() + 0.1));
+    data = data.with_documents(std::move(about));
     const LearnedModel learned =
         test::train_by_name(data, "linear_regression", {{"L2", "0.001, 0.5"}}, {}, context);
     expect_no_slope(data, as_linear(learned), 0, 0.001);
@@ -269,8 +269,8 @@ TEST(LinearRegression, LearnsFromFewDocumentsWithManyFeatures) {
     labels.push_back(static_cast<int32_t>(random.below(3)));
     if (i % 20 == 19) offsets.push_back(i + 1);
   }
-  const Dataset data(std::move(features), kFeatures, labels,
-                     QueryIndex(offsets, std::vector<std::string>(5, "q")), NameTable());
+  const Dataset data(std::move(features), kFeatures,
+                     {labels, QueryIndex(offsets, std::vector<std::string>(5, "q"))});
   const Context context(2);
   const LearnedModel learned = test::train_by_name(data, "linear_regression", {}, {}, context);
   EXPECT_NEAR(training_ndcg(data, learned, context), 1, 1e-9);
@@ -346,8 +346,8 @@ TEST(Nets, AHiddenLayerLearnsWhatALineCannot) {
     labels.push_back(std::abs(features.data()[2 * i]) > 1 ? 1 : 0);
     if (i % 20 == 19) offsets.push_back(i + 1);
   }
-  const Dataset data(std::move(features), 2, labels, QueryIndex(offsets, std::vector<std::string>(50, "q")),
-                     NameTable());
+  const Dataset data(std::move(features), 2,
+                     {labels, QueryIndex(offsets, std::vector<std::string>(50, "q"))});
   const Context context;
   for (const std::string type : {"ranknet", "listnet"}) {
     const double line = training_ndcg(data, test::train_by_name(data, type, {}, {50}, context), context);

@@ -19,9 +19,7 @@ struct Rows {
   std::vector<float> x;
   std::vector<int32_t> labels;
 
-  Dataset dataset() const {
-    return Dataset(x, features, labels, QueryIndex({0, labels.size()}, {"1"}), NameTable());
-  }
+  Dataset dataset() const { return Dataset(x, features, {labels, QueryIndex({0, labels.size()}, {"1"})}); }
 };
 
 // Noisy labels of a linear score; `density` is the share of features that are not 0.

@@ -146,7 +146,7 @@ TEST(SvmTrain, WhatDoesNotFitIsRefused) {
   EXPECT_THROW(train_svm(data, options, context), InputError);
   const double negative[] = {1, -1};
   EXPECT_THROW(train_svm_path(data, {}, negative, context), InputError);
-  EXPECT_THROW(train_svm(Dataset(FloatBuffer(), 3, {}, QueryIndex(), NameTable()), {}, context), InputError);
+  EXPECT_THROW(train_svm(Dataset(FloatBuffer(), 3, {{}, QueryIndex()}), {}, context), InputError);
   const SvmSolution model = train_svm(data, {}, context);
   try {
     scores_of(model, random_rows(50, 4, 3, 15).dataset(), context);

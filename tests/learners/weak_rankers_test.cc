@@ -24,8 +24,8 @@ Dataset documents(const std::vector<size_t>& offsets, uint64_t seed) {
     for (size_t j = 0; j < 3; ++j)
       features.data()[3 * i + j] = static_cast<float>(std::floor(2 * labels[i] + 4 * random.normal()));
   }
-  return Dataset(std::move(features), 3, std::move(labels),
-                 QueryIndex(offsets, std::vector<std::string>(offsets.size() - 1, "q")), NameTable());
+  return Dataset(std::move(features), 3,
+                 {std::move(labels), QueryIndex(offsets, std::vector<std::string>(offsets.size() - 1, "q"))});
 }
 
 Dataset twelve(uint64_t seed) { return documents({0, 5, 8, 12}, seed); }
@@ -173,7 +173,7 @@ TEST(FRank, AQueryOfHundredsOfThousandsOfDocumentsIsQuick) {
     labels.push_back(static_cast<int32_t>(i % 2));
     features.data()[i] = static_cast<float>((i % 2 == 1) != (i % 8 < 2) ? 1 : 0);
   }
-  const Dataset data(std::move(features), 1, labels, QueryIndex({0, kDocuments}, {"q"}), NameTable());
+  const Dataset data(std::move(features), 1, {labels, QueryIndex({0, kDocuments}, {"q"})});
   const std::vector<WeakRanker> chosen = rankers(data, "frank", {}, 1);
   ASSERT_EQ(chosen.size(), 1U);
   // 9 of 16 pairs are put right and 1 wrong.
@@ -282,7 +282,7 @@ TEST(WeakRankers, APerfectFeatureGivesFiniteScores) {
     labels.push_back(static_cast<int32_t>(i % 4 / 2));
     features.data()[i] = static_cast<float>(labels[i]);
   }
-  const Dataset data(std::move(features), 1, labels, QueryIndex({0, 4, 8}, {"1", "2"}), NameTable());
+  const Dataset data(std::move(features), 1, {labels, QueryIndex({0, 4, 8}, {"1", "2"})});
   const Context context;
   for (const std::string type : {"rankboost", "frank", "adarank"}) {
     const LearnedModel learned = test::train_by_name(data, type, {}, {400}, context);

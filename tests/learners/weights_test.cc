@@ -43,21 +43,17 @@ Queries made_queries(uint64_t seed, size_t queries = kQueries) {
 }
 
 Dataset as_data(const Queries& queries, bool with_weights) {
-  std::vector<float> features, weights;
-  std::vector<int32_t> labels;
-  std::vector<size_t> offsets = {0};
-  std::vector<std::string> ids;
+  std::vector<float> features;
+  Documents about;
   for (const auto& query : queries) {
     for (const Document& document : query) {
       features.insert(features.end(), document.features.begin(), document.features.end());
-      labels.push_back(document.label);
-      weights.push_back(document.weight);
+      about.labels.push_back(document.label);
+      if (with_weights) about.weights.push_back(document.weight);
     }
-    offsets.push_back(labels.size());
-    ids.push_back(std::to_string(ids.size() + 1));
+    about.queries.add(std::to_string(about.queries.size() + 1), query.size());
   }
-  Dataset data(features, kFeatures, std::move(labels), QueryIndex(std::move(offsets), std::move(ids)), {});
-  return with_weights ? std::move(data).weighted(std::move(weights)) : std::move(data);
+  return Dataset(features, kFeatures, std::move(about));
 }
 
 // Nothing random but what has its own seed, solutions to many digits, and no limits that count documents.

@@ -72,7 +72,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 
 TEST(Config, GivenDataTakesThePlaceOfFiles) {
   const auto split = [](float value) {
-    return Dataset(std::vector<float>{value, 2}, 1, {0, 1}, QueryIndex({0, 2}, {"q"}), NameTable());
+    return Dataset(std::vector<float>{value, 2}, 1, {{0, 1}, QueryIndex({0, 2}, {"q"})});
   };
   ConfigSource source{R"({"name": "given", "learners": [{"type": "svm"}]})", "", {}, {}};
   const auto fails = [&](const std::string& sentence) {

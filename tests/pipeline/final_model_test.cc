@@ -59,7 +59,7 @@ class Averages : public testing::Test {
       }
   }
   static Calibrator calibrator(const std::string& spec) {
-    ScoreMatrix scores(4, 1, {}, "m");
+    ScoreMatrix scores(4, 1, "m");
     for (size_t i = 0; i < 4; ++i) scores.row(i)[0] = static_cast<float>(i);
     const std::vector<int32_t> labels = {0, 1, 0, 1};
     const QueryIndex queries({0, 2, 4}, {"a", "b"});
@@ -190,10 +190,10 @@ class AllData : public testing::Test {
   void write(const Dataset& data, const std::string& name) const {
     std::vector<std::string> ids;
     for (size_t q = 0; q < data.queries().size(); ++q) ids.push_back(fmt::format("{}-{}", name, q));
-    write_letor(Dataset(std::vector<float>(data.values().begin(), data.values().end()), data.features(),
-                        {data.labels().begin(), data.labels().end()},
-                        QueryIndex(data.queries().offsets(), ids), NameTable()),
-                scratch_ / (name + ".txt"));
+    write_letor(
+        Dataset(std::vector<float>(data.values().begin(), data.values().end()), data.features(),
+                {{data.labels().begin(), data.labels().end()}, QueryIndex(data.queries().offsets(), ids)}),
+        scratch_ / (name + ".txt"));
   }
   std::vector<FoldInfo> folds() {
     std::vector<FoldInfo> result;

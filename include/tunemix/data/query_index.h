@@ -15,6 +15,10 @@ class QueryIndex {
   // offsets: first document of each query, and n at the end; ids: the qid of each query as the file writes
   // it.
   QueryIndex(std::vector<size_t> offsets, std::vector<std::string> ids);
+  // One more query, of so many documents, after those that are there.
+  void add(std::string id, size_t documents);
+  // The given queries, in the given order.
+  QueryIndex select(std::span<const size_t> queries) const;
 
   size_t size() const { return ids_.size(); }           // number of queries
   size_t documents() const { return offsets_.back(); }  // number of documents

@@ -12,8 +12,8 @@ namespace tunemix {
 class ScoreMatrix {
  public:
   ScoreMatrix() = default;
-  ScoreMatrix(size_t documents, size_t columns, Hash128 data, std::string model)
-      : columns_(columns), values_(documents * columns), data_(data), model_(std::move(model)) {}
+  ScoreMatrix(size_t documents, size_t columns, std::string model)
+      : columns_(columns), values_(documents * columns), model_(std::move(model)) {}
 
   size_t documents() const { return columns_ == 0 ? 0 : values_.size() / columns_; }
   size_t columns() const { return columns_; }
@@ -23,8 +23,10 @@ class ScoreMatrix {
   std::span<float> row(size_t document) { return {values_.data() + document * columns_, columns_}; }
   std::span<const float> values() const { return values_; }
   std::span<float> values() { return values_; }
-  const Hash128& data() const { return data_; }        // fingerprint of the scored data
   const std::string& model() const { return model_; }  // id of the model that scored it
+  // Fingerprint of the scored data; zero until somebody says it.
+  const Hash128& data() const { return data_; }
+  void set_data(const Hash128& fingerprint) { data_ = fingerprint; }
 
   // Throws InputError unless these scores are of the data with this fingerprint.
   void expect_data(const Hash128& fingerprint) const;

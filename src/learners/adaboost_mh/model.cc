@@ -219,8 +219,7 @@ std::vector<ScoreMatrix> AdaBoostModel::score(const Dataset& data, std::span<con
   std::vector<int> distinct = rounds;
   std::sort(distinct.begin(), distinct.end());
   distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
-  std::vector<ScoreMatrix> scores(distinct.size(),
-                                  ScoreMatrix(data.documents(), columns(), data.fingerprint(), rounds_.id));
+  std::vector<ScoreMatrix> scores(distinct.size(), ScoreMatrix(data.documents(), columns(), rounds_.id));
   const trees::BlockScorer& scorer = scorer_.get([&] {
     trees::BlockScorer made(rounds_.cuts, rounds_.trees);
     made.keep_tables(rounds_.options.shrinkage, columns());

@@ -41,8 +41,7 @@ std::vector<ScoreMatrix> TreeModel::score(const Dataset& data, std::span<const s
     throw_input("the data has {} features; the model was trained on {}", data.features(), features());
   constexpr size_t kBlock = BlockScorer::kBlock;
   const size_t columns = parts_.columns;
-  std::vector<ScoreMatrix> out(points.size(),
-                               ScoreMatrix(data.documents(), columns, data.fingerprint(), id_));
+  std::vector<ScoreMatrix> out(points.size(), ScoreMatrix(data.documents(), columns, id_));
   // By rising number of rounds, whatever the order asked for.
   std::vector<size_t> by_rounds(points.size());
   std::iota(by_rounds.begin(), by_rounds.end(), size_t{0});

@@ -84,7 +84,7 @@ std::vector<ScoreMatrix> LinearModel::score(const Dataset& data, std::span<const
   for (const size_t p : points) {
     const std::vector<double> unscaled = unscale(shape_, scaling_, solutions_[p].parameters);
     const Hash128 id = Hasher().values(std::span<const double>(unscaled)).digest();
-    ScoreMatrix scores(data.documents(), 1, data.fingerprint(), type_ + "-" + id.hex().substr(0, 16));
+    ScoreMatrix scores(data.documents(), 1, type_ + "-" + id.hex().substr(0, 16));
     parallel_blocks(context.pool(), data.documents(), kBlock, [&](size_t begin, size_t end) {
       std::vector<double> activations(shape_.hidden);
       for (size_t i = begin; i < end; ++i)

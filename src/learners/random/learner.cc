@@ -26,7 +26,7 @@ class RandomModel final : public Model {
                                  const Context& context) const override {
     if (data.features() != features_)
       throw_input("the data has {} features; the model was trained on {}", data.features(), features_);
-    ScoreMatrix scores(data.documents(), 1, data.fingerprint(), fmt::format("random-{:x}", seed_));
+    ScoreMatrix scores(data.documents(), 1, fmt::format("random-{:x}", seed_));
     parallel_blocks(context.pool(), data.documents(), kBlock, [&](size_t begin, size_t end) {
       for (size_t i = begin; i < end; ++i) {
         const uint64_t hash = Hasher().number(seed_).values(data.row(i)).digest().low;

@@ -146,8 +146,7 @@ std::vector<ScoreMatrix> SvmModel::score(const Dataset& data, std::span<const si
     throw_input("the data has {} features; the SVM model {} expects {}", data.features(), ids_[0],
                 features());
   std::vector<ScoreMatrix> scores;
-  for (const size_t point : points)
-    scores.emplace_back(data.documents(), columns(), data.fingerprint(), ids_.at(point));
+  for (const size_t point : points) scores.emplace_back(data.documents(), columns(), ids_.at(point));
   parallel_blocks(context.pool(), data.documents(), 1024, [&](size_t begin, size_t end) {
     AlignedVector<double> sums(stride_);
     for (size_t i = begin; i < end; ++i) {

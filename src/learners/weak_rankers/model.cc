@@ -68,8 +68,7 @@ std::vector<ScoreMatrix> WeakRankerModel::score(const Dataset& data, std::span<c
           .values(std::span<const float>(&rankers_[t].threshold, 1))
           .values(std::span<const double>(&rankers_[t].scale, 1))
           .values(std::span<const double>(&rankers_[t].weight, 1));
-    result.emplace_back(data.documents(), 1, data.fingerprint(),
-                        type_ + "-" + hasher.digest().hex().substr(0, 16));
+    result.emplace_back(data.documents(), 1, type_ + "-" + hasher.digest().hex().substr(0, 16));
   }
   parallel_blocks(context.pool(), data.documents(), kBlock, [&](size_t begin, size_t end) {
     std::vector<double> sums(end - begin, 0.0);

@@ -25,7 +25,7 @@ class CovarianceModel final : public Model {
   std::vector<ScoreMatrix> score(const Dataset& data, std::span<const size_t> points,
                                  const Context& /*context*/) const override {
     if (data.features() != features()) throw_input("the model has {} features", features());
-    ScoreMatrix scores(data.documents(), 1, data.fingerprint(), "covariance");
+    ScoreMatrix scores(data.documents(), 1, "covariance");
     for (size_t i = 0; i < data.documents(); ++i) {
       double sum = 0;
       for (size_t j = 0; j < weights_.size(); ++j) sum += weights_[j] * static_cast<double>(data.row(i)[j]);
