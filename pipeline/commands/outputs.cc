@@ -14,6 +14,7 @@
 #include "tunemix/core/file.h"
 #include "tunemix/core/text.h"
 #include "tunemix/data/letor_reader.h"
+#include "tunemix/data/side_files.h"
 #include "tunemix/export/bundle.h"
 #include "tunemix/export/writers.h"
 #include "tunemix/learners/registry.h"

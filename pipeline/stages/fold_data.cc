@@ -11,6 +11,7 @@
 #include "tunemix/core/file.h"
 #include "tunemix/data/derived.h"
 #include "tunemix/data/letor_reader.h"
+#include "tunemix/data/side_files.h"
 #include "tunemix/data/synthetic.h"
 #include "tunemix/metric/selection.h"
 
@@ -56,8 +57,9 @@ void expect_known(const Config& config, size_t fold, const std::string& files, c
         "{} "
         "if that is right",
         fold + 1, split, files, data.max_label(), train.max_label(), data.max_label() + 1);
+  const size_t shared = std::min(data.features(), train.features());
   if (!data.feature_names().empty() && !train.feature_names().empty() &&
-      data.feature_names() != train.feature_names())
+      data.feature_names().first(shared) != train.feature_names().first(shared))
     throw_input(
         "fold {}: the head of the {} data ({}) has other names of features than that of the training data; "
         "expected the same",
@@ -96,8 +98,6 @@ SplitInfo load_split(BinaryReader& in, int32_t labels) {
   return split;
 }
 
-std::filesystem::path path_with_query(std::filesystem::path path) { return path += ".query"; }
-
 }  // namespace
 
 std::vector<std::filesystem::path> paths_of(const Config& config, const std::vector<std::string>& files) {
@@ -119,9 +119,8 @@ void hash_files(const Config& config, const std::vector<std::string>& files, Art
                                (missing == MissingFiles::kRemember && !std::filesystem::exists(path));
     if (missing == MissingFiles::kPlanned) groups.clear();
     if (as_remembered)
-      for (const std::filesystem::path& candidate :
-           {std::filesystem::path(path).replace_extension(".query"), path_with_query(path)})
-        if (store.remembers(candidate)) groups = candidate;
+      for (const std::filesystem::path& candidate : possible_group_files(path))
+        if (groups.empty() && store.remembers(candidate)) groups = candidate;
     if (!groups.empty()) hasher.number(store.file_hash(groups, missing).low);
     // So do the weights.
     std::filesystem::path weights = weight_file_of(path);
@@ -196,10 +195,9 @@ FoldFeatures read_files(const Config& config, size_t fold, const Context& contex
   // A feature that one split never writes is 0 there.
   const size_t widest =
       std::max({train.features(), valid ? valid->features() : 0, test ? test->features() : 0});
-  options.num_features = widest;
-  if (train.features() < widest) train = read(files.train);
-  if (valid && valid->features() < widest) valid = read(files.valid);
-  if (test && test->features() < widest) test = read(files.test);
+  train = widened(train, widest, context);
+  if (valid) valid = widened(*valid, widest, context);
+  if (test) test = widened(*test, widest, context);
   std::optional<Dataset> source;
   if (!config.data.source.files.empty())
     source = read_source(config, widest, labels_of(config, train), context);

@@ -22,6 +22,19 @@ Dataset select_features(const Dataset& data, std::span<const uint32_t> columns, 
   return data.with_features(std::move(values), columns.size());
 }
 
+Dataset widened(const Dataset& data, size_t features, const Context& context) {
+  require(features >= data.features(), "fewer features than there are");
+  if (features == data.features()) return data;
+  FloatBuffer values(data.documents() * features);
+  parallel_blocks(context.pool(), data.documents(), kBlock, [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) {
+      float* to = values.data() + i * features;
+      std::fill(std::copy_n(data.row(i).data(), data.features(), to), to + features, 0.0F);
+    }
+  });
+  return data.with_features(std::move(values), features).named(data.feature_names());
+}
+
 Dataset with_labels(const Dataset& data, std::vector<int32_t> labels) {
   Documents about = data.about();
   about.labels = std::move(labels);

@@ -62,7 +62,7 @@ std::string_view document_name(std::string_view comment) {
 
 class LineParser {
  public:
-  LineParser(const LetorOptions& options, QueryIds ids, LetorRun& run)
+  LineParser(const LetorOptions& options, QueryIds ids, RowBlock& run)
       : options_(options),
         known_(id_texts().data()),
         ids_(ids),
@@ -85,6 +85,7 @@ class LineParser {
     }
     return skip_comment(p, stop);
   }
+  const std::string& error() const { return error_; }
 
  private:
   size_t kept_rows() const { return options_.labels_only ? 0 : run_.rows; }
@@ -100,9 +101,9 @@ class LineParser {
   [[gnu::noinline]] const char* fail(std::string_view culprit, fmt::format_string<Args...> format,
                                      Args&&... args) {
     if (culprit.find('\0') != std::string_view::npos)
-      run_.error = "a NUL byte, expected text (is this a binary file?)";
+      error_ = "a NUL byte, expected text (is this a binary file?)";
     else
-      run_.error = fmt::format(format, std::forward<Args>(args)...);
+      error_ = fmt::format(format, std::forward<Args>(args)...);
     return nullptr;
   }
 
@@ -272,31 +273,33 @@ class LineParser {
   QueryIds ids_;
   int most_label_;
   size_t most_id_;
-  LetorRun& run_;
+  RowBlock& run_;
+  std::string error_;
   float* row_ = nullptr;
 };
 
 }  // namespace
 
-void parse_lines(std::string_view text, const LetorOptions& options, QueryIds ids, LetorRun& run) {
+ParsedLines parse_lines(std::string_view text, const LetorOptions& options, QueryIds ids, RowBlock& block) {
   require(!text.empty() && text.back() == '\n', "a run of lines ends with a newline");
-  run.rows = 0;
-  run.max_id = 0;
-  run.lines = 0;
-  run.labels.clear();
-  run.queries.clear();
-  run.names = {};
-  run.first_named = 0;
-  run.error.clear();
-  if (run.stride == 0) run.stride = options.num_features > 0 ? options.num_features : 16;
-  run.values.resize(run.stride);
-  LineParser parser(options, ids, run);
+  block.rows = 0;
+  block.max_id = 0;
+  block.labels.clear();
+  block.queries.clear();
+  block.names = {};
+  block.first_named = 0;
+  if (block.stride == 0) block.stride = options.num_features > 0 ? options.num_features : 16;
+  block.values.resize(block.stride);
+  LineParser parser(options, ids, block);
+  ParsedLines parsed;
   const char* p = text.data();
   const char* stop = p + text.size();
   while (p != nullptr && p < stop) {
-    ++run.lines;
+    ++parsed.lines;
     p = parser.line(p, stop);
   }
+  parsed.error = parser.error();
+  return parsed;
 }
 
 bool first_line_has_qid(std::string_view text) {

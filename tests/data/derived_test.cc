@@ -50,6 +50,18 @@ double slow_share(const Dataset& data, size_t feature, float value) {
   return value <= 0 ? 0 : (counts.smaller - counts.absent + counts.equal / 2) / (n - counts.absent);
 }
 
+TEST(Derived, WidenedDataHasZerosBehind) {
+  const Dataset data = made(3);
+  const Dataset wide = widened(data, data.features() + 2, Context(2));
+  ASSERT_EQ(wide.features(), data.features() + 2);
+  for (size_t i = 0; i < data.documents(); ++i) {
+    EXPECT_TRUE(std::equal(data.row(i).begin(), data.row(i).end(), wide.row(i).begin()));
+    EXPECT_EQ(wide.row(i)[data.features()], 0);
+    EXPECT_EQ(wide.row(i)[data.features() + 1], 0);
+  }
+  EXPECT_EQ(widened(data, data.features(), Context(1)).values().data(), data.values().data());
+}
+
 TEST(FeatureCdf, IsTheDefinitionWhereValuesAreFew) {
   const Dataset data = made(20);
   ASSERT_LE(data.documents(), FeatureCdf::kKnots);

@@ -12,10 +12,12 @@
 #include <sstream>
 
 #include "data/decimal.h"
+#include "data/row_assembler.h"
 #include "tests/compress.h"
 #include "tests/support.h"
 #include "tunemix/core/error.h"
 #include "tunemix/core/random.h"
+#include "tunemix/data/side_files.h"
 
 namespace tunemix {
 namespace {
@@ -390,6 +392,162 @@ TEST(LetorReader, LongLines) {
   EXPECT_EQ(data.row(1)[1599999], 0.25F);
   EXPECT_EQ(data.row(1)[2999999], 7.0F);
   EXPECT_EQ(data.row(2)[0], 3.0F);
+}
+
+// Documents of queries of 1 to 40 rows, some of them wider than the ones before.
+std::string many_queries(size_t queries) {
+  Random random(8);
+  std::string text = "#1: first\n#2: second\n";
+  for (size_t q = 0; q < queries; ++q)
+    for (size_t i = 0, rows = 1 + random.below(40); i < rows; ++i) {
+      text += fmt::format("{} qid:{}", random.below(3), q);
+      for (size_t id = 1; id <= 20 + 20 * q / queries; ++id)
+        text += fmt::format(" {}:{}", id, random.below(99999));
+      text += i % 3 == 0 ? fmt::format(" # docid = {}-{}\n", q, i) : "\n";
+    }
+  return text;
+}
+
+void expect_same_rows(const Dataset& parts, const Dataset& whole, size_t first) {
+  for (size_t i = 0; i < parts.documents(); ++i) {
+    ASSERT_TRUE(std::equal(parts.row(i).begin(), parts.row(i).end(), whole.row(first + i).begin()))
+        << first + i;
+    ASSERT_EQ(parts.labels()[i], whole.labels()[first + i]);
+    ASSERT_EQ(parts.names().size() > 0 ? parts.names()[i] : "", whole.names()[first + i]);
+  }
+}
+
+TEST(LetorParts, AreTheWholeDataInOrder) {
+  test::ScratchDirectory scratch;
+  const std::string text = many_queries(4000);
+  ASSERT_GT(text.size(), size_t{2} << 23);
+  std::ofstream(scratch / "a.txt") << "\xef\xbb\xbf" << text;
+  std::ofstream(scratch / "b.txt") << "1 qid:last 1:5\n";
+  const std::vector<std::filesystem::path> files = {scratch / "a.txt", scratch / "b.txt"};
+  const Context context(3);
+  const Dataset whole = read_letor(files, {}, context);
+  LetorOptions options;
+  options.least_features = whole.features();
+  LetorParts parts(files, options, context);
+  size_t documents = 0, queries = 0, count = 0;
+  while (const std::optional<Dataset> part = parts.next()) {
+    for (size_t q = 0; q < part->queries().size(); ++q, ++queries) {
+      ASSERT_EQ(part->queries().id(q), whole.queries().id(queries));
+      ASSERT_EQ(part->queries().begin(q) + documents, whole.queries().begin(queries));
+    }
+    expect_same_rows(*part, whole, documents);
+    EXPECT_EQ(part->feature_names().size(), count < 3 ? 2U : 0U);
+    documents += part->documents();
+    ++count;
+  }
+  EXPECT_GE(count, 4U);
+  EXPECT_EQ(documents, whole.documents());
+  EXPECT_EQ(queries, whole.queries().size());
+  EXPECT_EQ(parts.widest(), whole.features());
+}
+
+TEST(LetorParts, RefuseQueriesThatComeAgain) {
+  test::ScratchDirectory scratch;
+  std::ofstream(scratch / "a.txt") << "1 qid:7 1:1\n0 qid:8 1:1\n2 qid:7 1:5\n";
+  std::ofstream(scratch / "b.txt") << "1 qid:8 1:1\n";
+  std::ofstream(scratch / "c.txt") << "1 qid:8 1:1\n0 qid:9 1:2\n";
+  std::ofstream(scratch / "none.txt") << "# nothing\n\n";
+  const Context context(1);
+  const auto read = [&](std::vector<std::filesystem::path> files) {
+    LetorParts parts(std::move(files), {}, context);
+    while (parts.next()) {
+    }
+  };
+  EXPECT_THAT(error_of([&] { read({scratch / "a.txt"}); }), HasSubstr("a.txt:3: the rows of query '7'"));
+  EXPECT_THAT(error_of([&] {
+                read({scratch / "c.txt", scratch / "b.txt"});
+              }),
+              HasSubstr("b.txt:1: the rows of query '8'"));
+  EXPECT_THROW(read({scratch / "a.txt"}), NotInParts);
+  EXPECT_NO_THROW(read({scratch / "c.txt"}));
+  EXPECT_THAT(error_of([&] { read({scratch / "c.txt", scratch / "none.txt"}); }), HasSubstr("no documents"));
+}
+
+// Another format: rows of a data set, a few at a time, in blocks that are as wide as they happen to be.
+class MemoryRows : public RowSource {
+ public:
+  MemoryRows(const Dataset& data, bool with_ids) : data_(data), with_ids_(with_ids) {}
+  std::span<const RowBlock> next(size_t width) override {
+    blocks_.clear();
+    for (size_t b = 0; b < 3 && at_ < data_.documents(); ++b) {
+      RowBlock& block = blocks_.emplace_back();
+      block.rows = std::min<size_t>(1 + random_.below(5), data_.documents() - at_);
+      block.max_id = data_.features();
+      block.stride = std::max(width, data_.features()) + random_.below(3);
+      block.values.resize(block.rows * block.stride);
+      for (size_t i = 0; i < block.rows; ++i, ++at_) {
+        float* to = block.values.data() + i * block.stride;
+        std::fill(std::copy_n(data_.row(at_).data(), data_.features(), to), to + block.stride, 0.0F);
+        block.labels.push_back(data_.labels()[at_]);
+        while (data_.queries().end(query_) <= at_) ++query_;
+        if (with_ids_) block.queries.push_back({data_.queries().id(query_), i});
+      }
+    }
+    return blocks_;
+  }
+  const std::string& name() const override { return name_; }
+  std::string place() const override { return fmt::format("{}, row {}", name_, at_); }
+  bool has_queries() const override { return with_ids_; }
+  FeatureNames feature_names() const override { return {}; }
+
+ private:
+  const Dataset& data_;
+  bool with_ids_;
+  std::string name_ = "memory";
+  std::vector<RowBlock> blocks_;
+  size_t at_ = 0, query_ = 0;
+  Random random_{5};
+};
+
+TEST(RowAssembler, TakesTheRowsOfAnyFormat) {
+  const Context context(2);
+  const Dataset data = parse(many_queries(40));
+  test::ScratchDirectory scratch;
+  std::ofstream groups(scratch / "groups");
+  for (size_t q = 0; q < data.queries().size(); ++q) groups << data.queries().length(q) << "\n";
+  groups.close();
+  std::ofstream weights(scratch / "weights");
+  for (size_t i = 0; i < data.documents(); ++i) weights << 1 + i % 3 << "\n";
+  weights.close();
+  for (const bool with_ids : {true, false}) {
+    MemoryRows source(data, with_ids);
+    RowAssembler rows(0, true, context);
+    rows.read(source, with_ids ? std::filesystem::path() : scratch / "groups", scratch / "weights");
+    const Dataset read = rows.finish();
+    EXPECT_TRUE(std::equal(data.values().begin(), data.values().end(), read.values().begin()));
+    EXPECT_EQ(read.queries().offsets(), data.queries().offsets());
+    EXPECT_EQ(read.queries().id(2), with_ids ? data.queries().id(2) : "3");
+    EXPECT_EQ(read.weights()[4], 2);
+  }
+}
+
+TEST(RowAssembler, GivesFinishedQueriesAndKeepsTheLast) {
+  const Context context(1);
+  const Dataset data = parse(many_queries(40));
+  MemoryRows source(data, true);
+  RowAssembler rows(0, true, context);
+  Documents all;
+  std::vector<float> values;
+  const auto take = [&](const Dataset& part) {
+    all.append(part.about());
+    values.insert(values.end(), part.values().begin(), part.values().end());
+  };
+  size_t parts = 0;
+  while (rows.add(source))
+    if (const std::optional<Dataset> part = rows.take_finished_queries()) {
+      take(*part);
+      ++parts;
+    }
+  take(rows.finish());
+  EXPECT_GT(parts, 10U);
+  EXPECT_EQ(all.queries.ids(), data.queries().ids());
+  EXPECT_EQ(all.queries.offsets(), data.queries().offsets());
+  EXPECT_TRUE(std::equal(values.begin(), values.end(), data.values().begin(), data.values().end()));
 }
 
 // The obvious parser: words, std::stod-like conversion by fast_float, a map per row.

@@ -14,6 +14,9 @@ namespace tunemix {
 // The features of the given numbers (from 0), in the given order.
 Dataset select_features(const Dataset& data, std::span<const uint32_t> columns, const Context& context);
 
+// With features of value 0 after its own, so many in all.
+Dataset widened(const Dataset& data, size_t features, const Context& context);
+
 // The same documents with other labels.
 Dataset with_labels(const Dataset& data, std::vector<int32_t> labels);
 

@@ -63,16 +63,6 @@ class LetorParts {
   std::unique_ptr<Impl> impl_;
 };
 
-// LightGBM's `FILE.query` of a data file, also beside a compressed file under the name of the plain one;
-// empty if there is none. It belongs to the data.
-std::filesystem::path group_file_of(const std::filesystem::path& file);
-
-// The weights of a data file's documents, one number a line: `FILE.weight`, or `FILE.weight.gz`; beside a
-// compressed file also under the name of the plain one. Empty if there is none. They belong to the data;
-// files without weights read together with others have weight 1.
-std::filesystem::path weight_file_of(const std::filesystem::path& file);
-std::vector<std::filesystem::path> possible_weight_files(const std::filesystem::path& file);
-
 // Writes the data set as LETOR text, the names of its features first: features that are 0 are left out unless
 // `dense`.
 void write_letor(const Dataset& data, const std::filesystem::path& file, bool dense = true);
