@@ -36,8 +36,12 @@ void add_learner(std::string& out, const LearnerEntry& learner) {
                              : learner.weights == WeightUse::kQuery
                                  ? " A weight of 2 for all documents of a query is the query twice."
                                  : "";
+  const std::string missing =
+      !learner.start || learner.takes_missing
+          ? ""
+          : " A missing value becomes the median, with an indicator feature beside it.";
   const std::string row = learner.row.empty() ? "" : fmt::format(" Rows `{}+...`.", learner.row);
-  add_title(out, "learners[]: type: " + learner.type, learner.doc + citation + row + weight);
+  add_title(out, "learners[]: type: " + learner.type, learner.doc + citation + row + weight + missing);
   add_keys(out, common_learner_table(learner));
   for (const GridKey& key : common_grid_keys(learner))
     add_key(out, key.name, key.default_value, key.expected, key.doc);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tunemix/data/letor_reader.h"
+#include "tunemix/data/missing.h"
 
 namespace tunemix::serve {
 namespace {
@@ -64,7 +65,9 @@ class RequestReader : public nlohmann::json_sax<nlohmann::json> {
     return request;
   }
 
-  bool null() override { return unexpected("null"); }
+  bool null() override {
+    return place_ == Place::kDense || place_ == Place::kSparse ? set_value(kMissing) : unexpected("null");
+  }
   bool boolean(bool) override { return unexpected("true or false"); }
   bool number_integer(number_integer_t value) override { return number(static_cast<double>(value), value); }
   bool number_unsigned(number_unsigned_t value) override { return number(static_cast<double>(value), value); }
@@ -218,7 +221,9 @@ class RequestReader : public nlohmann::json_sax<nlohmann::json> {
         throw_input("the list of documents has {} in it; expected objects", what);
       case Place::kDense:
       case Place::kSparse:
-        throw_input("the features of document {} have {} in them; expected numbers", documents_ + 1, what);
+        throw_input(
+            "the features of document {} have {} in them; expected numbers, or null for a missing one",
+            documents_ + 1, what);
       case Place::kScores:
       case Place::kScoreList:
         throw_input("the scores of document {} have {} in them; expected numbers", documents_ + 1, what);
@@ -229,16 +234,7 @@ class RequestReader : public nlohmann::json_sax<nlohmann::json> {
 
   template <typename Text>
   bool number(double value, const Text& text) {
-    if (place_ == Place::kDense) {
-      if (filled_ == features_)
-        throw_input("document {} has more than {} features, those of the bundle", documents_ + 1, features_);
-      row()[filled_++] = single(value);
-      return true;
-    }
-    if (place_ == Place::kSparse) {
-      row()[feature_ - 1] = single(value);
-      return true;
-    }
+    if (place_ == Place::kDense || place_ == Place::kSparse) return set_value(single(value));
     if (place_ == Place::kScores || place_ == Place::kScoreList) {
       if (score_->values.size() >= (documents_ + 1) * score_->columns)
         throw_input("document {} has more than {} scores '{}', those of a document", documents_ + 1,
@@ -251,6 +247,13 @@ class RequestReader : public nlohmann::json_sax<nlohmann::json> {
       if (place_ == Place::kDocument && key_ == "id") return set_name(std::to_string(text));
     }
     return unexpected("a number");
+  }
+
+  bool set_value(float value) {
+    if (place_ == Place::kDense && filled_ == features_)
+      throw_input("document {} has more than {} features, those of the bundle", documents_ + 1, features_);
+    row()[place_ == Place::kDense ? filled_++ : feature_ - 1] = value;
+    return true;
   }
 
   float single(double value) const {

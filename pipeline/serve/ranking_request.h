@@ -42,7 +42,8 @@ struct RankingRequest {
 //
 // JSON: {"queries": [{"qid": "q1", "documents": [{"id": "d1", "features": [0.5, 0, ...]}, ...]}, ...]}, or
 // one query alone: {"qid": "q1", "documents": [...]}. Features are a list of all, or an object of those that
-// are not 0 by number or name: {"1": 0.5, "bm25": 3}; digits are a number. "qid" and "id" may be left out.
+// are not 0 by number or name: {"1": 0.5, "bm25": 3}; digits are a number, and null is a missing value. "qid"
+// and "id" may be left out.
 // Where the bundle mixes scores from elsewhere, every document has them: "scores": {"bm25": 3.1}, or a list
 // of K numbers for a classifier's. LETOR text has no place for them.
 RankingRequest parse_json_request(std::string_view body, const BundleInput& expected,

@@ -108,12 +108,12 @@ QuerySplit final_split(const Config& config, const QueryIndex& queries, int bag)
 
 std::unique_ptr<PreparedData> prepare_all(const Dataset& features, Standardize mode, const Context& context) {
   if (mode != Standardize::kCdf)
-    return std::make_unique<PreparedData>(standardize(features, mode, context), std::nullopt);
+    return std::make_unique<PreparedData>(standardize(features, mode, context), mode, std::nullopt);
   FeatureMap map{features.features(), std::vector<uint32_t>(features.features()),
                  FeatureCdf::fit(features, context)};
   std::iota(map.columns.begin(), map.columns.end(), 0U);
   Dataset shares = map.apply(features, context);
-  return std::make_unique<PreparedData>(std::move(shares), std::move(map));
+  return std::make_unique<PreparedData>(std::move(shares), mode, std::move(map));
 }
 
 }  // namespace tunemix

@@ -48,8 +48,10 @@ QuerySplit final_split(const Config& config, const QueryIndex& queries, int bag)
 
 // The features standardised as some learners want them, with the bins that these share.
 struct PreparedData {
-  PreparedData(Dataset features, std::optional<FeatureMap> feature_map)
-      : data(std::move(features)), bins(data), map(std::move(feature_map)) {}
+  PreparedData(Dataset features, Standardize mode, std::optional<FeatureMap> feature_map)
+      : data(std::move(features)),
+        bins(data, first_standardized(data.features(), mode)),
+        map(std::move(feature_map)) {}
   Dataset data;
   BinCache bins;
   std::optional<FeatureMap> map;  // what was done to them that a model has to repeat

@@ -251,14 +251,14 @@ FoldFeatures read_fold(const Config& config, size_t fold, const ArtifactStore& s
   return store.read_as_planned(files, [&] { return read_files(config, fold, context); });
 }
 
-PreparedFold::PreparedFold(FoldFeatures features, SourceUse source_use, double source_weight,
-                           std::optional<FeatureMap> feature_map)
+PreparedFold::PreparedFold(FoldFeatures features, Standardize mode, SourceUse source_use,
+                           double source_weight, std::optional<FeatureMap> feature_map)
     : data(std::move(features)),
       use(source_use),
       training(use == SourceUse::kJoint  ? std::optional(joined(data.train, *data.source, source_weight))
                : use == SourceUse::kOnly ? std::move(data.source)
                                          : std::nullopt),
-      bins(training_data()),
+      bins(training_data(), first_standardized(data.train.features(), mode)),
       map(std::move(feature_map)) {
   require(use != SourceUse::kBoth, "a learner trains once");
   data.source.reset();
@@ -318,7 +318,8 @@ std::shared_ptr<PreparedFold> prepare_fold(const Config& config, const FoldFeatu
   FoldFeatures data =
       each(features, [&](const Dataset& split) { return standardize(split, within_query, context); });
   if (config.data.features.empty() && mode != Standardize::kCdf)
-    return std::make_shared<PreparedFold>(std::move(data), source, config.data.source.weight, std::nullopt);
+    return std::make_shared<PreparedFold>(std::move(data), mode, source, config.data.source.weight,
+                                          std::nullopt);
 
   FeatureMap map;
   map.inputs = data.train.features();
@@ -336,7 +337,8 @@ std::shared_ptr<PreparedFold> prepare_fold(const Config& config, const FoldFeatu
     map.cdf = FeatureCdf::fit(data.train, context);
     data = each(data, [&](const Dataset& split) { return map.cdf->apply(split, context); });
   }
-  return std::make_shared<PreparedFold>(std::move(data), source, config.data.source.weight, std::move(map));
+  return std::make_shared<PreparedFold>(std::move(data), mode, source, config.data.source.weight,
+                                        std::move(map));
 }
 
 std::vector<uint8_t> save_fold_info(const FoldInfo& info) {

@@ -34,7 +34,7 @@ struct FoldInfo {
 // The features of a fold standardised as some learners want them, and what these train on, with the bins that
 // they share.
 struct PreparedFold {
-  PreparedFold(FoldFeatures features, SourceUse source_use, double source_weight,
+  PreparedFold(FoldFeatures features, Standardize mode, SourceUse source_use, double source_weight,
                std::optional<FeatureMap> feature_map);
   const Dataset& training_data() const { return training ? *training : data.train; }
   // The numbers of the queries to train on in training_data(), for a bag of the fold's own.

@@ -38,7 +38,7 @@ Dataset parse_split(std::span<const uint8_t> head, std::span<const uint8_t> valu
   FloatBuffer buffer(about.size() * features);
   if (!values.empty()) std::memcpy(buffer.data(), values.data(), values.size());
   for (const float x : buffer.values())
-    if (!std::isfinite(x)) in.fail("a feature is not a finite number");
+    if (std::isinf(x)) in.fail("a feature is infinite");
   return Dataset(std::move(buffer), features, std::move(about)).named(feature_names);
 }
 

@@ -67,9 +67,9 @@ std::vector<TrainResult::AttentionPoint> attention_of(const Model& model) {
 // The model of a learner whose entry says so: trained on copies of queries, on grouped labels, or as one
 // problem for each label but the last.
 std::unique_ptr<Model> train_derived(const LearnerSpec& spec, const Plan& plan, const TrainJob& job,
-                                     const FoldInfo& info, const Dataset& train, const Dataset& calibration,
-                                     const Dataset& valid, const ArtifactStore& store,
-                                     const Context& context) {
+                                     const FoldInfo& info, const Dataset& train, size_t standardized,
+                                     const Dataset& calibration, const Dataset& valid,
+                                     const ArtifactStore& store, const Context& context) {
   const LearnerEntry& learner = *spec.learner;
   const std::vector<double> grades = fold_grades(plan.config, info.labels);
   const auto taught = [&](std::span<const int32_t> labels) {
@@ -83,7 +83,7 @@ std::unique_ptr<Model> train_derived(const LearnerSpec& spec, const Plan& plan, 
   if (!spec.ordinal) {
     const Dataset data = with_labels(documents, taught(documents.labels()));
     const Dataset stop = with_labels(valid, taught(valid.labels()));
-    BinCache bins(data);
+    BinCache bins(data, standardized);
     const TrainingData training(bins, all_queries(data.queries()), labels,
                                 spec.labels ? spec.labels->grades(grades) : grades);
     std::unique_ptr<Model> model =
@@ -112,7 +112,7 @@ std::unique_ptr<Model> train_derived(const LearnerSpec& spec, const Plan& plan, 
     }
     const Dataset data = with_labels(documents, own);
     const Dataset stop = with_labels(valid, above(of_valid, bound));
-    BinCache bins(data);
+    BinCache bins(data, standardized);
     const TrainingData training(bins, all_queries(data.queries()), 2, {0, 1});
     // No state is kept: there is one of a job, and these are several trainings.
     std::unique_ptr<Model> model =
@@ -259,7 +259,7 @@ void run_train_job(const Plan& plan, const TrainJob& job, const FoldInfo& info, 
     if (spec.derives_data()) {
       model = train_derived(spec, plan, job, info,
                             fold.training_data().select_queries(fold.training_queries(split.train)),
-                            calibration, fold.data.valid, store, context);
+                            fold.bins.standardized(), calibration, fold.data.valid, store, context);
     } else {
       const TrainingData data(fold.bins, fold.training_queries(split.train), info.labels,
                               fold_grades(plan.config, info.labels));

@@ -7,12 +7,14 @@
 #include <cstdlib>
 #include <memory>
 
+#include "tunemix/data/missing.h"
+
 namespace tunemix::python {
 namespace {
 
 constexpr size_t kRowsAtOnce = 256;
 
-// A value that is no finite 32-bit float, and where.
+// A value that is infinite as a 32-bit float, and where.
 struct BadValue {
   size_t row;
   size_t column;
@@ -23,7 +25,7 @@ struct BadValue {
   if (std::isfinite(bad.value))
     throw_input("X[{}, {}] is {}, which overflows; expected a finite 32-bit float", bad.row, bad.column,
                 bad.value);
-  throw_input("X[{}, {}] is {}; expected a finite number: fill in missing values first", bad.row, bad.column,
+  throw_input("X[{}, {}] is {}; expected a finite number, or NaN for a missing one", bad.row, bad.column,
               bad.value);
 }
 
@@ -55,26 +57,32 @@ struct Strided {
   }
 };
 
+// As a file would have given it: without -0, and missing values of the same bits.
+float plain(float value) { return is_missing(value) ? kMissing : value + 0.0F; }
+
 // What a block of values has that a file would not give: of the bits, so that the loop is one of vectors.
 struct Oddities {
-  bool not_finite = false;
-  bool negative_zero = false;
+  bool infinite = false;
+  bool other_bits = false;  // than plain ones
 };
 
 Oddities find_oddities(std::span<const float> values) {
-  uint32_t not_finite = 0;
-  uint32_t negative_zero = 0;
+  constexpr uint32_t kInfinity = 0x7f800000;
+  constexpr auto kMissingBits = std::bit_cast<uint32_t>(kMissing);
+  uint32_t infinite = 0;
+  uint32_t other_bits = 0;
   for (const float value : values) {
     const auto bits = std::bit_cast<uint32_t>(value);
-    not_finite |= (bits & 0x7f800000U) == 0x7f800000U ? 1U : 0U;
-    negative_zero |= bits == 0x80000000U ? 1U : 0U;
+    const uint32_t size = bits & 0x7fffffffU;
+    infinite |= size == kInfinity ? 1U : 0U;
+    other_bits |= bits == 0x80000000U || (size > kInfinity && bits != kMissingBits) ? 1U : 0U;
   }
-  return {not_finite != 0, negative_zero != 0};
+  return {infinite != 0, other_bits != 0};
 }
 
-size_t first_not_finite(std::span<const float> values) {
+size_t first_infinite(std::span<const float> values) {
   return static_cast<size_t>(
-      std::find_if(values.begin(), values.end(), [](float v) { return !std::isfinite(v); }) - values.begin());
+      std::find_if(values.begin(), values.end(), [](float v) { return std::isinf(v); }) - values.begin());
 }
 
 template <typename T>
@@ -84,7 +92,7 @@ FloatBuffer copy_rows(const Strided<T>& from, size_t rows, size_t columns, const
   const bool by_column = std::abs(from.row_stride) < std::abs(from.column_stride);
   for_row_blocks(rows, context, [&](size_t begin, size_t end) -> std::optional<BadValue> {
     const auto copy_one = [&](size_t i, size_t j) {
-      to.data()[i * columns + j] = static_cast<float>(from(source_row(order, i), j)) + 0.0F;  // no -0
+      to.data()[i * columns + j] = plain(static_cast<float>(from(source_row(order, i), j)));
     };
     if (by_column) {
       for (size_t j = 0; j < columns; ++j)
@@ -94,27 +102,27 @@ FloatBuffer copy_rows(const Strided<T>& from, size_t rows, size_t columns, const
         for (size_t j = 0; j < columns; ++j) copy_one(i, j);
     }
     const auto copied = to.values().subspan(begin * columns, (end - begin) * columns);
-    if (!find_oddities(copied).not_finite) return std::nullopt;
-    const size_t at = first_not_finite(copied);
+    if (!find_oddities(copied).infinite) return std::nullopt;
+    const size_t at = first_infinite(copied);
     const size_t row = source_row(order, begin + at / columns);
     return BadValue{row, at % columns, static_cast<double>(from(row, at % columns))};
   });
   return to;
 }
 
-// Whether the values can stay where they are: a file's -0 is read as 0, and so is an array's. Refuses values
-// that are not finite.
+// Whether the values can stay where they are: they have the bits that a file would give. Refuses infinite
+// ones.
 bool as_read_from_files(std::span<const float> values, size_t rows, size_t columns, const Context& context) {
-  std::atomic<bool> negative_zero{false};
+  std::atomic<bool> other_bits{false};
   for_row_blocks(rows, context, [&](size_t begin, size_t end) -> std::optional<BadValue> {
     const auto block = values.subspan(begin * columns, (end - begin) * columns);
     const Oddities found = find_oddities(block);
-    if (found.negative_zero) negative_zero.store(true, std::memory_order_relaxed);
-    if (!found.not_finite) return std::nullopt;
-    const size_t at = first_not_finite(block);
+    if (found.other_bits) other_bits.store(true, std::memory_order_relaxed);
+    if (!found.infinite) return std::nullopt;
+    const size_t at = first_infinite(block);
     return BadValue{begin + at / columns, at % columns, block[at]};
   });
-  return !negative_zero.load();
+  return !other_bits.load();
 }
 
 // Keeps a Python object, and lets go of it under the lock, whichever thread is the last.
@@ -157,8 +165,8 @@ FloatBuffer copy_sparse(const py::array& indptr, const py::array& indices, const
                         columns - 1);
           // Values of the same place add up, as scipy says.
           float& place = to.data()[i * columns + j];
-          place = static_cast<float>(place + value[at]);  // and leave no -0
-          if (!std::isfinite(place)) return BadValue{row, j, static_cast<double>(value[at])};
+          place = plain(static_cast<float>(place + value[at]));
+          if (std::isinf(place)) return BadValue{row, j, static_cast<double>(value[at])};
         }
       }
       return std::nullopt;

@@ -121,6 +121,31 @@ def test_minus_zero_is_zero():
     assert _arrays.dataset(minus.astype(float), y, qid).fingerprint == PRINT
 
 
+def test_missing_values_are_the_same_in_any_container():
+    missing = np.random.default_rng(2).random(X.shape) < 0.2
+    some = np.where(missing, np.float32(np.nan), X)
+    expected = _arrays.dataset(some, y, qid).fingerprint
+    assert expected != PRINT
+    other_bits = some.copy()
+    other_bits.view(np.uint32)[missing] = 0xFFC01234
+    objects = some.astype(object)
+    objects[missing] = None
+    masked = pandas.DataFrame({f"f{j}": pandas.array(X[:, j].astype(float), dtype="Float64") for j in range(X.shape[1])})
+    for same in (
+        some.astype(np.float64),
+        np.asfortranarray(some),
+        -(-some),
+        other_bits,
+        np.asfortranarray(other_bits),
+        objects,
+        pandas.DataFrame(some),
+        masked.mask(missing),
+        scipy.sparse.csr_matrix(some),
+        scipy.sparse.csr_matrix(other_bits.astype(np.float64)),
+    ):
+        assert _arrays.dataset(same, y, qid).fingerprint == expected
+
+
 def test_borrowed_rows_stay_alive():
     rows = X.copy()
     data = _arrays.dataset(rows, y, qid)
@@ -156,10 +181,10 @@ def changed(array, place, value):
 @pytest.mark.parametrize(
     "arguments, sentence",
     [
-        ((changed(X, (3, 2), np.nan), y, qid), r"X\[3, 2\] is nan; expected a finite number"),
+        ((changed(X, (3, 2), -np.inf), y, qid), r"X\[3, 2\] is -inf; expected a finite number, or NaN for a missing one"),
         ((changed(X.astype(float), (5, 1), 1e39), y, qid), r"X\[5, 1\] is 1e\+39, which overflows"),
         ((np.asfortranarray(changed(X, (400, 2), np.inf)), y, qid), r"X\[400, 2\] is inf"),
-        ((scipy.sparse.csr_matrix(changed(X, (3, 2), np.nan)), y, qid), r"X\[3, 2\] is nan"),
+        ((scipy.sparse.csr_matrix(changed(X, (3, 2), np.inf)), y, qid), r"X\[3, 2\] is inf"),
         ((frame().assign(f1="word"), y, qid), "X has columns that are not numbers: f1"),
         ((X[0], y, qid), "X has 1 dimensions; expected 2"),
         ((X[:0], y[:0], qid[:0]), "expected at least one document"),

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "tunemix/core/error.h"
+#include "tunemix/data/missing.h"
 
 namespace tunemix {
 namespace {
@@ -31,8 +32,11 @@ FeatureCdf FeatureCdf::fit(const Dataset& data, const Context& context) {
   std::vector<std::vector<float>> up_to(data.features());
   context.pool().run(data.features(), [&](size_t j) {
     context.check_stop();
-    std::vector<float> sorted(n);
-    for (size_t i = 0; i < n; ++i) sorted[i] = data.row(i)[j];
+    std::vector<float> sorted;
+    sorted.reserve(n);
+    for (size_t i = 0; i < n; ++i)
+      if (const float x = data.row(i)[j]; !is_missing(x)) sorted.push_back(x);
+    if (sorted.empty()) sorted = {0};
     std::sort(sorted.begin(), sorted.end());
     // Where nothing is below 0, documents with a 0 do not have the feature.
     const bool some_absent = sorted.front() == 0;
@@ -65,6 +69,7 @@ FeatureCdf FeatureCdf::fit(const Dataset& data, const Context& context) {
 }
 
 float FeatureCdf::at(size_t feature, float value) const {
+  if (is_missing(value)) return value;
   const size_t first = feature == 0 ? 0 : ends_[feature - 1];
   const size_t last = ends_[feature];
   const auto begin = knots_.begin() + static_cast<std::ptrdiff_t>(first);

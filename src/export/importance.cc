@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "tunemix/core/error.h"
+#include "tunemix/data/missing.h"
 #include "tunemix/metric/selection.h"
 
 namespace tunemix {
@@ -34,7 +35,9 @@ std::vector<size_t> affected_queries(const Dataset& data, size_t feature) {
     bool values = false;
     for (size_t i = begin + 1; i < data.queries().end(q); ++i) {
       labels = labels || data.labels()[i] != data.labels()[begin];
-      values = values || data.row(i)[feature] != data.row(begin)[feature];
+      const float value = data.row(i)[feature];
+      values = values || (value != data.row(begin)[feature] &&
+                          !(is_missing(value) && is_missing(data.row(begin)[feature])));
     }
     if (labels && values) queries.push_back(q);
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "tunemix/data/derived.h"
 
@@ -10,6 +11,7 @@ namespace {
 
 constexpr double kLeastChance = 1e-4;  // of a class: keeps log-odds finite
 constexpr size_t kBlock = 1024;        // documents
+constexpr int kMostDepth = 3;          // features chosen, labels grouped, missing values filled in
 
 double logistic(double x) { return 1 / (1 + std::exp(-x)); }
 double log_odds(double p) {
@@ -22,9 +24,20 @@ double log_odds(double p) {
 Dataset FeatureMap::apply(const Dataset& data, const Context& context) const {
   if (data.features() != inputs)
     throw_input("the data has {} features; the model was trained on {}", data.features(), inputs);
-  if (columns.size() == inputs) return cdf ? cdf->apply(data, context) : data;
-  Dataset some = select_features(data, columns, context);
-  return cdf ? cdf->apply(some, context) : some;
+  Dataset result = columns.size() == inputs ? data : select_features(data, columns, context);
+  if (cdf) result = cdf->apply(result, context);
+  return fill ? fill->apply(result, context) : result;
+}
+
+FeatureMap FeatureMap::filling(FeatureFill fill) {
+  FeatureMap map{fill.features(), std::vector<uint32_t>(fill.features()), std::nullopt};
+  std::iota(map.columns.begin(), map.columns.end(), 0U);
+  map.fill = std::move(fill);
+  return map;
+}
+
+uint32_t FeatureMap::source(size_t output) const {
+  return columns[output < columns.size() ? output : fill->indicators()[output - columns.size()]];
 }
 
 OrdinalProblem::Chance fit_chance(std::span<const double> margins, const std::vector<bool>& above) {
@@ -130,7 +143,7 @@ ComposedModel::ComposedModel(std::vector<OrdinalProblem> problems, std::optional
 
 ComposedModel::ComposedModel(std::unique_ptr<const Model> model, FeatureMap map)
     : points_(model->points()), map_(std::move(map)) {
-  require(model->features() == map_->columns.size(), "a model of other features");
+  require(model->features() == map_->outputs(), "a model of other features");
   parts_.push_back({std::move(model), {}});
 }
 
@@ -224,10 +237,15 @@ std::unique_ptr<Model> ComposedModel::keep(std::span<const size_t> points) const
 
 Facts ComposedModel::facts() const {
   Facts facts;
-  if (map_) {
+  if (map_ && !map_->fills_only()) {
     facts.push_back({"features.given", static_cast<int64_t>(map_->inputs)});
     facts.push_back({"features.used", static_cast<int64_t>(map_->columns.size())});
     facts.push_back({"features.cdf", map_->cdf ? "true" : "false"});
+  }
+  if (map_ && map_->fill && !map_->fill->indicators().empty()) {
+    std::vector<double> missing;  // by number from 1
+    for (const uint32_t j : map_->fill->indicators()) missing.push_back(1.0 + map_->columns[j]);
+    facts.push_back({"features.missing", std::move(missing)});
   }
   if (groups_) facts.push_back({"label_groups", groups_->text()});
   if (ordinal_) facts.push_back({"classes", "ordinal"});
@@ -253,7 +271,7 @@ std::vector<double> ComposedModel::importance() const {
   for (double& share : mean) share /= told;
   if (!map_) return mean;
   std::vector<double> all(map_->inputs, 0.0);
-  for (size_t j = 0; j < mean.size(); ++j) all[map_->columns[j]] = mean[j];
+  for (size_t j = 0; j < mean.size(); ++j) all[map_->source(j)] += mean[j];
   return all;
 }
 
@@ -263,14 +281,23 @@ std::vector<FeatureShares> ComposedModel::attention() const {
   if (!map_) return samples;
   for (FeatureShares& sample : samples) {
     std::vector<float> all(map_->inputs, 0.0F);
-    for (size_t j = 0; j < sample.shares.size(); ++j) all[map_->columns[j]] = sample.shares[j];
+    for (size_t j = 0; j < sample.shares.size(); ++j) all[map_->source(j)] += sample.shares[j];
     sample.shares = std::move(all);
   }
   return samples;
 }
 
-// Parts are plain models of one learner or, under a feature map, composed ones: LearnedModel tells them
-// apart.
+PlainModel ComposedModel::plain(size_t point) const {
+  if (!map_ || !map_->fills_only()) return Model::plain(point);
+  if (!map_->fill->indicators().empty())
+    throw_input(
+        "training had missing values, of feature {} for one, and the score has a weight for each of these "
+        "features being missing, for which other programs have no place",
+        map_->fill->indicators()[0] + 1);
+  return part().plain(point);
+}
+
+// Parts are plain models of one learner or composed ones: LearnedModel tells the outermost apart.
 void ComposedModel::save(BinaryWriter& out) const {
   out.put<uint8_t>(ordinal_ ? 1 : 0);
   out.put(groups_ ? groups_->text() : std::string());
@@ -280,6 +307,8 @@ void ComposedModel::save(BinaryWriter& out) const {
     out.put(map_->columns);
     out.put<uint8_t>(map_->cdf ? 1 : 0);
     if (map_->cdf) map_->cdf->save(out);
+    out.put<uint8_t>(map_->fill ? 1 : 0);
+    if (map_->fill) map_->fill->save(out);
   }
   out.put<uint64_t>(points_.size());
   for (const Point& point : points_) {
@@ -302,12 +331,11 @@ void ComposedModel::save(BinaryWriter& out) const {
 
 ComposedModel::ComposedModel(BinaryReader& in,
                              const std::function<std::unique_ptr<Model>(BinaryReader&)>& load_part) {
-  load(in, load_part, false);
+  load(in, load_part, 1);
 }
 
 void ComposedModel::load(BinaryReader& in,
-                         const std::function<std::unique_ptr<Model>(BinaryReader&)>& load_part,
-                         bool innermost) {
+                         const std::function<std::unique_ptr<Model>(BinaryReader&)>& load_part, int depth) {
   ordinal_ = in.get<uint8_t>() != 0;
   if (const std::string groups = in.get_string(); !groups.empty()) groups_ = LabelGroups::parse(groups);
   if (in.get<uint8_t>() != 0) {
@@ -321,6 +349,9 @@ void ComposedModel::load(BinaryReader& in,
     if (in.get<uint8_t>() != 0) map_->cdf = FeatureCdf::load(in);
     if (map_->cdf && map_->cdf->features() != map_->columns.size())
       in.fail("the shares are of other features");
+    if (in.get<uint8_t>() != 0) map_->fill = FeatureFill::load(in);
+    if (map_->fill && map_->fill->features() != map_->columns.size())
+      in.fail("the medians are of other features");
   }
   const size_t points = in.get_count(1);
   for (size_t p = 0; p < points; ++p) {
@@ -339,16 +370,16 @@ void ComposedModel::load(BinaryReader& in,
     }
     const auto kind = in.get<uint8_t>();
     if (kind == 1) part.model = load_part(in);
-    if (kind == 2 && (innermost || !map_)) in.fail("its parts are composed too often");
+    if (kind == 2 && depth == kMostDepth) in.fail("its parts are composed too often");
     if (kind == 2) {
       std::unique_ptr<ComposedModel> inner(new ComposedModel());
-      inner->load(in, load_part, true);
+      inner->load(in, load_part, depth + 1);
       part.model = std::move(inner);
     }
     if (kind > 2 || (kind == 0 && !ordinal_)) in.fail("a part of the model is missing");
     if (part.model == nullptr) continue;
     if (part.model->points() != points_) in.fail("its parts have other points");
-    if (part.model->features() != (map_ ? map_->columns.size() : inner_features()))
+    if (part.model->features() != (map_ ? map_->outputs() : inner_features()))
       in.fail("its parts have other features");
     if (ordinal_ && part.model->columns() != 2) in.fail("a problem that is not of two classes");
   }

@@ -1,5 +1,6 @@
 #include "tunemix/learn/learner.h"
 
+#include "learn/fill_missing.h"
 #include "tunemix/core/text.h"
 #include "tunemix/learn/composed_model.h"
 
@@ -82,6 +83,7 @@ void Registry::add(LearnerEntry entry) {
       if (points.empty()) points.emplace_back();
       return points;
     };
+  if (entry.start && !entry.takes_missing) fill_missing(entry);
   entries_.push_back(std::make_unique<const LearnerEntry>(std::move(entry)));
 }
 

@@ -32,6 +32,22 @@ Bins BinCache::bins(size_t max_bins, BinLayout layout, const Context& context) {
   return bins;
 }
 
+const FeatureFill& BinCache::fill(const Context& context) {
+  const std::lock_guard lock(mutex_);
+  if (fill_) return *fill_;
+  FeatureFill fill = FeatureFill::fit(data_, standardized_, context);
+  if (!fill.indicators().empty()) {
+    filled_ = fill.apply(data_, context);
+    filled_cache_ = std::make_unique<BinCache>(*filled_);
+  }
+  return fill_.emplace(std::move(fill));
+}
+
+BinCache& BinCache::filled(const Context& context) {
+  fill(context);
+  return filled_cache_ != nullptr ? *filled_cache_ : *this;
+}
+
 TrainingData::TrainingData(BinCache& cache, std::vector<size_t> queries, int labels,
                            std::vector<double> grades)
     : cache_(cache), query_numbers_(std::move(queries)), label_count_(labels), grades_(std::move(grades)) {

@@ -69,6 +69,19 @@ for request in (dense, sparse, named):
 status, reply = post("/rank/b", json.dumps(dense["queries"][0]))  # one query alone
 check(status == 200 and reply["queries"][0]["documents"][0]["id"] == "d0", status, reply)
 
+# A missing value is null; left out it would be 0.
+missing = [{j for j in range(features) if (i + j) % 5 == 0} for i in range(len(dense["queries"][0]["documents"]))]
+values = [d["features"] for d in dense["queries"][0]["documents"]]
+by_number = [{str(j + 1): None if j in gone else v for j, v in enumerate(row)} for row, gone in zip(values, missing)]
+by_place = [[None if j in gone else v for j, v in enumerate(row)] for row, gone in zip(values, missing)]
+as_text = "".join("0 qid:1 %s\n" % " ".join("%d:%s" % (j + 1, "nan" if j in gone else repr(v)) for j, v in enumerate(row))
+                  for row, gone in zip(values, missing))
+replies = [post("/rank/a", json.dumps({"documents": [{"features": row} for row in rows]})) for rows in (by_number, by_place)]
+replies.append(post("/rank/a", as_text, "text/plain"))
+check(all(status == 200 for status, _ in replies), replies)
+scored = [[d["score"] for d in reply["queries"][0]["documents"]] for _, reply in replies]
+check(scored[0] == scored[1] == scored[2] != wanted[:len(values)], "other scores with missing values", scored)
+
 # Malformed, unknown, too large: 4xx and a sentence; the service goes on.
 one = dense["queries"][0]["documents"][0]["features"]
 refused(400, "/rank/a", "", "not JSON")
@@ -91,7 +104,10 @@ refused(400, "/rank/a", '{"documents": [{"features": {"3": 1}}, {"features": {"3
         "document 2 has feature 3 twice, the second time as 'merkmal gr")
 refused(400, "/rank/a", '{"documents": [{"features": {"0": 1}}]}', "from 1 to")
 refused(400, "/rank/a", '{"documents": [{"features": ["x"]}]}', "expected numbers")
-refused(400, "/rank/a", '{"documents": [{"features": [null]}]}', "null")
+refused(400, "/rank/a", '{"documents": [{"features": [null]}]}', "has 1 features; the bundle expects %d" % features)
+refused(400, "/rank/a", json.dumps({"documents": [{"features": one + [None]}]}), "more than %d features" % features)
+refused(400, "/rank/a", '{"documents": [{"id": null, "features": {}}]}', "null")
+refused(400, "/rank/a", '{"documents": [null]}', "null")
 refused(400, "/rank/a", '{"documents": [{"features": [1e39]}]}', "finite")
 refused(400, "/rank/a", '{"documnets": []}', "not known")
 refused(400, "/rank/a", '{"documents": [{"features": {}, "features": {}}]}', "twice")

@@ -95,17 +95,13 @@ TEST_P(Classic, SavedAndLoadedIsTheSame) {
   const Context context;
   const Dataset data = made_up(3);
   const LearnedModel learned = train(data, context);
-  const std::vector<uint8_t> saved = bytes(*learned.model);
-  BinaryReader in(saved, "memory");
-  const auto loaded = learner().load(in);
-  in.expect_end();
-  EXPECT_EQ(bytes(*loaded), saved);
-  EXPECT_EQ(all_scores(*loaded, data, context), all_scores(*learned.model, data, context));
-  EXPECT_EQ(loaded->importance(), learned.model->importance());
-  for (size_t size = 0; size < saved.size(); size += 1 + saved.size() / 50) {
-    BinaryReader cut({saved.data(), size}, "cut");
-    EXPECT_THROW(learner().load(cut), InputError) << size;
-  }
+  const std::vector<uint8_t> saved = test::bytes_of(learned);
+  const LearnedModel loaded = test::load_model(saved);
+  EXPECT_EQ(test::bytes_of(loaded), saved);
+  EXPECT_EQ(all_scores(*loaded.model, data, context), all_scores(*learned.model, data, context));
+  EXPECT_EQ(loaded.model->importance(), learned.model->importance());
+  for (size_t size = 0; size < saved.size(); size += 1 + saved.size() / 50)
+    EXPECT_THROW(test::load_model(std::span(saved).first(size)), InputError) << size;
 }
 
 TEST_P(Classic, KeptPointsScoreAsBeforeAndDependOnNoOthers) {

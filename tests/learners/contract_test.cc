@@ -2,9 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <numeric>
 
+#include "tests/data/with_missing.h"
 #include "tests/learners/train_by_name.h"
 #include "tests/support.h"
 #include "tunemix/data/synthetic.h"
@@ -56,6 +59,17 @@ void expect_same_scores(const ScoreMatrix& a, const ScoreMatrix& b) {
   ASSERT_EQ(a.values().size(), b.values().size());
   EXPECT_EQ(a.columns(), b.columns());
   EXPECT_EQ(std::memcmp(a.values().data(), b.values().data(), a.values().size_bytes()), 0);
+}
+
+void expect_comes_back(const LearnedModel& learned, const Dataset& data) {
+  const std::vector<uint8_t> bytes = test::bytes_of(learned);
+  const LearnedModel loaded = test::load_model(bytes);
+  EXPECT_EQ(test::bytes_of(loaded), bytes);
+  EXPECT_EQ(loaded.model->points(), learned.model->points());
+  const std::vector<ScoreMatrix> before = scores_of_points(*learned.model, data);
+  const std::vector<ScoreMatrix> after = scores_of_points(*loaded.model, data);
+  for (size_t p = 0; p < before.size(); ++p) expect_same_scores(after[p], before[p]);
+  for (size_t p = 0; p < before.size(); ++p) EXPECT_EQ(loaded.model->range(p), learned.model->range(p));
 }
 
 class Contract : public testing::TestWithParam<std::string> {
@@ -124,39 +138,22 @@ TEST_P(Contract, ScoresTheSameBytesOnAnyNumberOfThreads) {
 
 TEST_P(Contract, ComesBackFromItsBytes) {
   const TrainingData training(cache_);
-  const std::unique_ptr<Model> model = train(run_, training, Context(2, 3));
-  const std::vector<uint8_t> bytes = test::bytes_of(*model);
-  BinaryReader in(bytes, "the model");
-  const std::unique_ptr<Model> loaded = run_.learner->load(in);
-  in.expect_end();
-  EXPECT_EQ(test::bytes_of(*loaded), bytes);
-  EXPECT_EQ(loaded->points(), model->points());
-  const std::vector<ScoreMatrix> before = scores_of_points(*model, valid_);
-  const std::vector<ScoreMatrix> after = scores_of_points(*loaded, valid_);
-  for (size_t p = 0; p < before.size(); ++p) expect_same_scores(after[p], before[p]);
-  for (size_t p = 0; p < before.size(); ++p) EXPECT_EQ(loaded->range(p), model->range(p));
+  expect_comes_back({run_.learner, train(run_, training, Context(2, 3))}, valid_);
 }
 
 TEST_P(Contract, DamagedBytesAreRefusedOrHarmless) {
   const TrainingData training(cache_);
-  const std::vector<uint8_t> bytes = test::bytes_of(*train(run_, training, Context(2, 3)));
+  const std::vector<uint8_t> bytes =
+      test::bytes_of(LearnedModel{run_.learner, train(run_, training, Context(2, 3))});
   for (size_t size = 0; size < bytes.size(); size += 1 + bytes.size() / 60)
-    EXPECT_THROW(
-        {
-          BinaryReader in(std::span<const uint8_t>(bytes).first(size), "cut");
-          run_.learner->load(in);
-          in.expect_end();
-        },
-        InputError)
+    EXPECT_THROW(test::load_model(std::span(bytes).first(size)), InputError)
         << size << " of " << bytes.size();
   for (size_t at = 0; at < bytes.size(); at += 1 + bytes.size() / 150) {
     std::vector<uint8_t> damaged = bytes;
     damaged[at] ^= 0xffU;
     try {
-      BinaryReader in(damaged, "damaged");
-      const std::unique_ptr<Model> model = run_.learner->load(in);
-      in.expect_end();
-      if (model->features() == valid_.features()) scores_of_points(*model, valid_);
+      const LearnedModel learned = test::load_model(damaged);
+      if (learned.model->features() == valid_.features()) scores_of_points(*learned.model, valid_);
     } catch (const InputError&) {  // as good
     }
   }
@@ -298,15 +295,142 @@ TEST_P(Contract, TakesTwoLabels) {
     for (const float score : scores.values()) ASSERT_TRUE(std::isfinite(score));
 }
 
-TEST_P(Contract, ImportanceIsAShareOfEachFeature) {
-  const std::vector<double> shares = train(run_, TrainingData(cache_), Context())->importance();
+void expect_shares(const std::vector<double>& shares, size_t features) {
   if (shares.empty()) return;
-  EXPECT_EQ(shares.size(), data_.features());
+  EXPECT_EQ(shares.size(), features);
   EXPECT_NEAR(std::accumulate(shares.begin(), shares.end(), 0.0), 1, 1e-6);
   for (const double share : shares) EXPECT_GE(share, 0);
 }
 
+TEST_P(Contract, ImportanceIsAShareOfEachFeature) {
+  expect_shares(train(run_, TrainingData(cache_), Context())->importance(), data_.features());
+}
+
+// Of data with missing values.
+class ContractOfMissing : public Contract {
+ protected:
+  Dataset missing_ = test::with_missing(data_, 0.2, 1);
+  Dataset missing_valid_ = test::with_missing(valid_, 0.2, 2);
+  BinCache missing_cache_{missing_};
+};
+
+void expect_finite_scores(const Model& model, const Dataset& data) {
+  for (const ScoreMatrix& scores : scores_of_points(model, data))
+    for (const float score : scores.values()) ASSERT_TRUE(std::isfinite(score));
+}
+
+TEST_P(ContractOfMissing, IsTheSameBytesOnAnyNumberOfThreads) {
+  const TrainingData training(missing_cache_);
+  const std::unique_ptr<Model> one = train(run_, training, Context(1, 3), &missing_valid_);
+  EXPECT_EQ(test::bytes_of(*train(run_, training, Context(3, 3), &missing_valid_)), test::bytes_of(*one));
+  const auto scores = scores_of_points(*one, missing_valid_);
+  const auto several = scores_of_points(*one, missing_valid_, Context(3, 3));
+  for (size_t p = 0; p < scores.size(); ++p) expect_same_scores(several[p], scores[p]);
+  expect_finite_scores(*one, missing_valid_);
+}
+
+TEST_P(ContractOfMissing, ComesBackAndIsKeptAndSaysWhatItIs) {
+  std::unique_ptr<Model> model = train(run_, TrainingData(missing_cache_), Context(2, 3));
+  EXPECT_EQ(model->features(), missing_.features());
+  EXPECT_EQ(model->points(), run_.learner->points(run_.settings, run_.lengths));
+  expect_shares(model->importance(), missing_.features());
+  const std::vector<ScoreMatrix> all = scores_of_points(*model, missing_valid_);
+  for (size_t p = 0; p < all.size(); ++p)
+    expect_same_scores(scores_of_points(*model->keep(std::span(&p, 1)), missing_valid_)[0], all[p]);
+  expect_comes_back({run_.learner, std::move(model)}, missing_valid_);
+}
+
+TEST_P(ContractOfMissing, GoesOnFromAState) {
+  if (!run_.learner->resumable) GTEST_SKIP() << "keeps no state";
+  const TrainingData training(missing_cache_);
+  const TrainingRequest request{training, run_.settings, run_.lengths, &missing_valid_};
+  const std::unique_ptr<Trainer> begun = run_.learner->start(request, Context(1, 3));
+  begun->step(1e-9);
+  BinaryWriter state;
+  begun->save_state(state);
+  BinaryReader in(state.bytes(), "the state");
+  const std::unique_ptr<Trainer> resumed = run_.learner->resume(request, in, Context(1, 3));
+  in.expect_end();
+  while (!begun->step(0)) {
+  }
+  while (!resumed->step(0)) {
+  }
+  EXPECT_EQ(test::bytes_of(*resumed->model()), test::bytes_of(*begun->model()));
+}
+
+// Values that training always had, two labels, nothing but missing values, one document.
+TEST_P(ContractOfMissing, TakesWhatIsOdd) {
+  expect_finite_scores(*train(run_, TrainingData(cache_), Context(1, 3), &missing_valid_), missing_valid_);
+  const Dataset two = test::with_missing(small_data(3, 2), 0.5, 3);
+  BinCache two_bins(two);
+  expect_finite_scores(*train(run_, TrainingData(two_bins), Context(2, 3), &two), two);
+  const Dataset nothing = test::with_missing(data_, 2, 4);
+  BinCache nothing_bins(nothing);
+  const std::unique_ptr<Model> model = train(run_, TrainingData(nothing_bins), Context(2, 3), &nothing);
+  expect_finite_scores(*model, nothing);
+  expect_finite_scores(*model, valid_);
+  const Dataset one(FloatBuffer(std::vector<float>{kMissing, 1}), 2,
+                    {.labels = {1}, .queries = QueryIndex({0, 1}, {"q"})});
+  BinCache one_bins(one);
+  expect_finite_scores(*train(run_, TrainingData(one_bins), Context(1, 3), &one), one);
+}
+
+// Medians and indicators by hand.
+class FilledByHand {
+ public:
+  explicit FilledByHand(const Dataset& data) {
+    for (size_t j = 0; j < data.features(); ++j) {
+      std::vector<float> values;
+      for (size_t i = 0; i < data.documents(); ++i)
+        if (!std::isnan(data.row(i)[j])) values.push_back(data.row(i)[j]);
+      std::sort(values.begin(), values.end());
+      medians_.push_back(values[(values.size() - 1) / 2]);
+    }
+  }
+  Dataset operator()(const Dataset& data) const {
+    const size_t d = medians_.size();
+    FloatBuffer values(data.documents() * 2 * d);
+    for (size_t i = 0; i < data.documents(); ++i)
+      for (size_t j = 0; j < d; ++j) {
+        const float x = data.row(i)[j];
+        values.data()[i * 2 * d + j] = std::isnan(x) ? medians_[j] : x;
+        values.data()[i * 2 * d + d + j] = std::isnan(x) ? 1 : 0;
+      }
+    return data.with_features(std::move(values), 2 * d);
+  }
+
+ private:
+  std::vector<float> medians_;
+};
+
+TEST_P(ContractOfMissing, IsTrainedOnMediansAndIndicators) {
+  if (run_.learner->takes_missing) GTEST_SKIP() << "sees missing values itself";
+  const FilledByHand fill(missing_);
+  const Dataset filled = fill(missing_);
+  const Dataset filled_valid = fill(missing_valid_);
+  BinCache filled_cache(filled);
+  const std::vector<size_t> queries = {0, 1, 2, 3, 5, 8, 13, 21, 22, 23, 34};
+  const std::vector<double> grades = {0, 1, 3, 7, 15};
+  const auto expected =
+      train(run_, TrainingData(filled_cache, queries, 5, grades), Context(1, 3), &filled_valid);
+  const auto model =
+      train(run_, TrainingData(missing_cache_, queries, 5, grades), Context(1, 3), &missing_valid_);
+  const std::vector<ScoreMatrix> by_hand = scores_of_points(*expected, filled_valid);
+  const std::vector<ScoreMatrix> scores = scores_of_points(*model, missing_valid_);
+  ASSERT_EQ(scores.size(), by_hand.size());
+  for (size_t p = 0; p < scores.size(); ++p) expect_same_scores(scores[p], by_hand[p]);
+}
+
+std::vector<std::string> types_with_missing() {
+  std::vector<std::string> types;
+  for (const std::string& type : test::trained_types())
+    if (!registry().expect(type).takes_missing) types.push_back(type);
+  return types;
+}
+
 INSTANTIATE_TEST_SUITE_P(Registry, Contract, testing::ValuesIn(test::trained_types()),
+                         [](const auto& tested) { return tested.param; });
+INSTANTIATE_TEST_SUITE_P(Registry, ContractOfMissing, testing::ValuesIn(types_with_missing()),
                          [](const auto& tested) { return tested.param; });
 INSTANTIATE_TEST_SUITE_P(Registry, ContractOfStates, testing::ValuesIn(resumable_types()),
                          [](const auto& tested) { return tested.param; });

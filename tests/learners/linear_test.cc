@@ -10,6 +10,7 @@
 #include "learners/pair_sums.h"
 #include "tests/learners/train_by_name.h"
 #include "tunemix/data/synthetic.h"
+#include "tunemix/learn/composed_model.h"
 #include "tunemix/metric/selection.h"
 
 namespace tunemix {
@@ -208,7 +209,7 @@ TEST(Lbfgs, FindsTheEndOfACurvedValley) {
 }
 
 const LinearModel& as_linear(const LearnedModel& learned) {
-  return dynamic_cast<const LinearModel&>(*learned.model);
+  return dynamic_cast<const LinearModel&>(dynamic_cast<const ComposedModel&>(*learned.model).part());
 }
 
 double training_ndcg(const Dataset& data, const LearnedModel& learned, const Context& context) {

@@ -39,4 +39,17 @@ inline std::vector<uint8_t> bytes_of(const Model& model) {
   return {out.bytes().begin(), out.bytes().end()};
 }
 
+inline std::vector<uint8_t> bytes_of(const LearnedModel& learned) {
+  BinaryWriter out;
+  learned.save(out);
+  return {out.bytes().begin(), out.bytes().end()};
+}
+
+inline LearnedModel load_model(std::span<const uint8_t> bytes) {
+  BinaryReader in(bytes, "the model");
+  LearnedModel learned = LearnedModel::load(in, registry());
+  in.expect_end();
+  return learned;
+}
+
 }  // namespace tunemix::test

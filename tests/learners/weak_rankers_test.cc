@@ -6,6 +6,7 @@
 #include "learners/pair_sums.h"
 #include "learners/weak_rankers/model.h"
 #include "tests/learners/train_by_name.h"
+#include "tunemix/learn/composed_model.h"
 #include "tunemix/metric/selection.h"
 
 namespace tunemix {
@@ -34,7 +35,8 @@ std::vector<WeakRanker> rankers(const Dataset& data, const std::string& type, co
                                 int64_t rounds) {
   const Context context;
   const LearnedModel learned = test::train_by_name(data, type, settings, {rounds}, context);
-  return dynamic_cast<const WeakRankerModel&>(*learned.model).rankers();
+  const Model& model = dynamic_cast<const ComposedModel&>(*learned.model).part();
+  return dynamic_cast<const WeakRankerModel&>(model).rankers();
 }
 
 struct Pair {

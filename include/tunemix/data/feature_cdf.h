@@ -2,7 +2,7 @@
 // and Chang 2011, section 4.3). A feature that is never negative and sometimes 0 is taken for absent where it
 // is 0, as files leave it out: 0 stays 0, and the others become the share of the documents that have it with
 // a smaller value, of equal values half. So a rare feature keeps its scale; as a share of all documents every
-// present value of it would be about 1.
+// present value of it would be about 1. A missing value stays missing.
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,10 @@ enum class Standardize { kNone, kAppend, kReplace, kCdf };
 
 Standardize parse_standardize(std::string_view name);  // none | append | replace | cdf; throws InputError
 std::string_view to_string(Standardize mode);
-// Within each query; not by kCdf.
+// Within each query, by the documents that have a feature: what is missing stays so. Not by kCdf.
 Dataset standardize(Dataset data, Standardize mode, const Context& context);
+// Of so many features after that, the number of the first that is standardised; those before it are as
+// before.
+size_t first_standardized(size_t features, Standardize mode);
 
 }  // namespace tunemix

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tunemix/data/feature_cdf.h"
+#include "tunemix/data/feature_fill.h"
 #include "tunemix/learn/label_groups.h"
 #include "tunemix/learn/learner.h"
 
@@ -16,10 +17,16 @@ namespace tunemix {
 
 // What a learner was given instead of the features as they are.
 struct FeatureMap {
-  size_t inputs = 0;              // features that come in
-  std::vector<uint32_t> columns;  // those kept, ascending from 0
-  std::optional<FeatureCdf> cdf;  // of the kept ones
+  size_t inputs = 0;                               // features that come in
+  std::vector<uint32_t> columns;                   // those kept, ascending from 0
+  std::optional<FeatureCdf> cdf;                   // of the kept ones
+  std::optional<FeatureFill> fill = std::nullopt;  // of what they have become
 
+  static FeatureMap filling(FeatureFill fill);  // and nothing else
+  bool fills_only() const { return fill && !cdf && columns.size() == inputs; }
+  size_t outputs() const { return fill ? fill->columns() : columns.size(); }
+  // Of the features that come in, the one that a feature going out is made of.
+  uint32_t source(size_t output) const;
   Dataset apply(const Dataset& data, const Context& context) const;
 };
 
@@ -55,6 +62,9 @@ class ComposedModel final : public Model {
   Facts facts() const override;
   std::vector<double> importance() const override;
   std::vector<FeatureShares> attention() const override;
+  PlainModel plain(size_t point) const override;
+  // The model that was put together with something else; not of ordinal problems.
+  const Model& part() const { return *parts_.at(0).model; }
   void save(BinaryWriter& out) const override;
 
  private:
@@ -63,9 +73,9 @@ class ComposedModel final : public Model {
     std::vector<OrdinalProblem::Chance> chances;
   };
   ComposedModel() = default;
-  // Under a feature map there may be one more composed model.
+  // Composed `depth` times already.
   void load(BinaryReader& in, const std::function<std::unique_ptr<Model>(BinaryReader&)>& load_part,
-            bool innermost);
+            int depth);
   size_t inner_features() const;
   std::vector<ScoreMatrix> inner_scores(const Dataset& data, std::span<const size_t> points,
                                         const Context& context) const;

@@ -137,6 +137,9 @@ struct LearnerEntry {
   bool resumable = false;   // save_state and resume work
   WeightUse weights = WeightUse::kDocument;
   bool takes_targets = false;  // TrainingRequest::targets are used where they are given
+  // Missing values are seen as such, in training and by models. Learners that take numbers only are given
+  // medians in their place and indicators beside them (feature_fill.h), in models of theirs that do the same.
+  bool takes_missing = false;
 
   std::vector<OptionInfo> options;
   // The value of an option as it is written in settings; throws InputError("...; expected ...").

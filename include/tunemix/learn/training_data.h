@@ -14,6 +14,7 @@
 #include "tunemix/core/context.h"
 #include "tunemix/data/binning.h"
 #include "tunemix/data/dataset.h"
+#include "tunemix/data/feature_fill.h"
 
 namespace tunemix {
 
@@ -31,20 +32,32 @@ class BinKeeper {
   virtual void save(const Dataset& data, size_t max_bins, const Bins& bins) = 0;
 };
 
-// The bins of a data set in each layout, made when first asked for. Safe to share between threads.
+// What is derived of a data set, made when first asked for: its bins in each layout, and for learners that
+// take numbers only the data with missing values filled in. Safe to share between threads.
 class BinCache {
  public:
-  explicit BinCache(const Dataset& data) : data_(data) {}
+  // Features from number `standardized` on are standardised within queries.
+  explicit BinCache(const Dataset& data, size_t standardized = SIZE_MAX)
+      : data_(data), standardized_(standardized) {}
 
   const Dataset& data() const { return data_; }
+  size_t standardized() const { return standardized_; }  // the first of these features
   void keep_with(std::unique_ptr<BinKeeper> keeper) { keeper_ = std::move(keeper); }
   Bins bins(size_t max_bins, BinLayout layout, const Context& context);
 
+  const FeatureFill& fill(const Context& context);
+  // Of the data filled in: this one where nothing is missing.
+  BinCache& filled(const Context& context);
+
  private:
   const Dataset& data_;
+  size_t standardized_;
   std::unique_ptr<BinKeeper> keeper_;
   std::mutex mutex_;
   std::map<std::pair<size_t, BinLayout>, Bins> made_;
+  std::optional<FeatureFill> fill_;
+  std::optional<Dataset> filled_;
+  std::unique_ptr<BinCache> filled_cache_;
 };
 
 class TrainingData {

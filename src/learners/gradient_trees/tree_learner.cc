@@ -19,6 +19,7 @@ TreeLearner tree_learner(LearnerEntry entry, const TreeKind& kind, ReadOptions o
   entry.resume = [=](const TrainingRequest& request, BinaryReader& state, const Context& context) {
     return begin(request, &state, context);
   };
+  entry.takes_missing = true;
   entry.load = [](BinaryReader& in) { return TreeModel::load(in); };
   return {std::move(entry), std::move(objective)};
 }

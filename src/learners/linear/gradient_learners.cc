@@ -153,7 +153,7 @@ LearnerEntry ranknet_learner() {
       net_learner({"ranknet", "RN", "A linear ranker or small network with the logistic loss over pairs.",
                    "Burges et al., Learning to rank using gradient descent, ICML 2005"},
                   pair_logistic_loss, true, table);
-  entry.version = 2;
+  entry.version = 3;
   return entry;
 }
 

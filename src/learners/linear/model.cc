@@ -179,6 +179,7 @@ LearnerEntry linear_entry(const LinearEntry& about,
   entry.row = about.row;
   entry.doc = about.doc;
   entry.citation = about.citation;
+  entry.version = 2;
   entry.one_column = true;
   entry.weights = WeightUse::kQuery;
   entry.start = [train](const TrainingRequest& request, const Context& context) {

@@ -69,7 +69,8 @@ class Samples {
     const float* x = data_.all().row(row(i)).data() + first;
     const double root_of_weight = root(i);
     for (size_t j = 0; j < z.size(); ++j)
-      z[j] = (static_cast<double>(x[j]) - scaling_.shift[first + j]) * scaling_.factor[first + j] * root_of_weight;
+      z[j] = (static_cast<double>(x[j]) - scaling_.shift[first + j]) * scaling_.factor[first + j] *
+             root_of_weight;
   }
 
  private:
@@ -186,7 +187,7 @@ LearnerEntry linear_regression_learner() {
         return train_regression(request.data, parse_settings(regression_options(), request.settings),
                                 context);
       });
-  entry.version = 2;
+  entry.version = 3;
   entry.weights = WeightUse::kDocument;
   describe_options(entry, regression_options(), {{"L2", OptionRole::kPath}});
   entry.points = [](const Settings& settings, std::span<const int64_t>) {

@@ -72,6 +72,7 @@ LearnerEntry random_learner() {
   entry.citation = "the lowest baseline of Tapper's thesis, 2015";
   entry.one_column = true;
   entry.weights = WeightUse::kNone;
+  entry.takes_missing = true;
   describe_options(entry, random_table());
   entry.start = [](const TrainingRequest& request, const Context& context) -> std::unique_ptr<Trainer> {
     return std::make_unique<RandomTrainer>(request.data.all().features(), context.seed());

@@ -136,7 +136,7 @@ LearnerEntry svm_learner() {
   entry.row = "SVM";
   entry.doc = "The linear multi-class SVM of Crammer and Singer, solved as a path over C.";
   entry.citation = "Crammer and Singer 2001";
-  entry.version = 4;
+  entry.version = 5;
   describe_options(entry, path_table(), {{"C", OptionRole::kPath}});
   entry.points = [](const Settings& settings, std::span<const int64_t>) {
     std::vector<Point> points;

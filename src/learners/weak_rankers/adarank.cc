@@ -120,6 +120,7 @@ class AdaRank : public weak::Method {
 LearnerEntry adarank_learner() {
   LearnerEntry entry;
   entry.type = entry.family = "adarank";
+  entry.version = 2;
   entry.row = "AR";
   entry.doc = "Features, boosted by the NDCG@10 of queries.";
   entry.citation = "Xu and Li, AdaRank: a boosting algorithm for information retrieval, SIGIR 2007";

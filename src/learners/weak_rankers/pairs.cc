@@ -224,6 +224,7 @@ template <typename PairRanker>
 LearnerEntry pair_learner(const std::string& type) {
   LearnerEntry entry;
   entry.type = entry.family = type;
+  entry.version = 2;
   describe_options(entry, pair_options(), {{"round", OptionRole::kLength}});
   weak::complete_entry(entry, [](const TrainingRequest& request, const Context& context) {
     const PairOptions options = parse_settings(pair_options(), request.settings);
@@ -246,7 +247,7 @@ LearnerEntry rankboost_learner() {
 
 LearnerEntry frank_learner() {
   LearnerEntry entry = pair_learner<FRank>("frank");
-  entry.version = 2;
+  entry.version = 3;
   entry.row = "FR";
   entry.doc = "Thresholds of features, boosted by the fidelity loss over pairs.";
   entry.citation = "Tsai et al., FRank: a ranking method with fidelity loss, SIGIR 2007";
