@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tunemix/data/dataset.h"
+#include "tunemix/data/letor_reader.h"
 #include "tunemix/data/standardize.h"
 #include "tunemix/learn/label_groups.h"
 #include "tunemix/learn/learner.h"
@@ -80,6 +81,7 @@ struct DataConfig {
   int labels = 0;              // 0: one more than the largest label of a fold's training data
   std::vector<double> grades;  // empty: 2^l - 1
   int max_feature_id = 100000;
+  MissingValues missing = MissingValues::kLearn;
   std::string feature_names;  // file of the features' names, from root; empty: as the data's head says
   std::vector<FeatureRange> features;  // that learners see; empty: all
   bool allow_overlap = false;

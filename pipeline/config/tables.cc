@@ -96,6 +96,11 @@ const OptionTable<DataConfig>& data_table() {
     t.numbers("grades", &DataConfig::grades, 0, 1e9, "Grade of each label, non-decreasing; []: 2^label - 1");
     t.number("max_feature_id", &DataConfig::max_feature_id, 1, 100000000,
              "A larger feature id in a file is refused");
+    t.choice("missing", &DataConfig::missing,
+             {{"learn", MissingValues::kLearn}, {"refuse", MissingValues::kRefuse}},
+             "Values that are written as nan: missing, of which learners learn what they tell; or an error. "
+             "A feature "
+             "that a line leaves out is 0");
     t.text("feature_names", &DataConfig::feature_names, "a file",
            "File of the features' names, from `root`: one a line, or lines `NUMBER name`; empty: those of "
            "`#NUMBER: name` lines at the head of the training data");

@@ -177,6 +177,7 @@ FoldFeatures read_files(const Config& config, size_t fold, const Context& contex
   LetorOptions options;
   options.num_labels = config.data.labels;
   options.max_feature_id = static_cast<size_t>(config.data.max_feature_id);
+  options.missing = config.data.missing;
   const auto read = [&](const std::vector<std::string>& list) {
     return read_letor(paths_of(config, list), options, context);
   };

@@ -13,6 +13,7 @@ namespace tunemix {
 Dataset read_source(const Config& config, size_t features, int labels, const Context& context) {
   LetorOptions options;
   options.max_feature_id = static_cast<size_t>(config.data.max_feature_id);
+  options.missing = config.data.missing;
   const std::string files = join(config.data.source.files, ", ");
   const Dataset read = read_letor(paths_of(config, config.data.source.files), options, context);
   if (read.max_label() >= labels)

@@ -20,8 +20,8 @@ struct StageInfo {
 const std::vector<StageInfo>& stages() {
   static const std::vector<StageInfo> table = {
       {"data",
-       {"data.labels", "data.max_feature_id", "data.allow_new_features", "data.synthetic.preset",
-        "data.synthetic.queries"},
+       {"data.labels", "data.max_feature_id", "data.missing", "data.allow_new_features",
+        "data.synthetic.preset", "data.synthetic.queries"},
        {}},
       {"train",
        {"seed", "data.calibration.", "data.features"},

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <limits>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -62,8 +62,10 @@ std::vector<float> quantile_cuts(const Distinct& distinct, size_t max_bins) {
   return cuts;
 }
 
-// Integers in the order of the floats; -0 is taken as 0.
+// Integers in the order of the floats, a missing value last; -0 is taken as 0.
+constexpr uint32_t kMissingKey = 0xffffffffU;
 uint32_t order_key(float x) {
+  if (std::isnan(x)) return kMissingKey;
   const auto bits = std::bit_cast<uint32_t>(x + 0.0F);
   return (bits & 0x80000000U) != 0 ? ~bits : bits | 0x80000000U;
 }
@@ -101,15 +103,37 @@ std::vector<size_t> sample_rows(size_t documents, size_t count) {
   return rows;
 }
 
-// What the given rows tell of a feature: where it has more than max_bins distinct values, its thresholds;
-// else those values.
+// For each feature, whether a document has no value of it.
+std::vector<uint8_t> find_missing(const Dataset& data, const Context& context) {
+  constexpr size_t kBlock = 256;
+  std::vector<std::vector<uint8_t>> missing(static_cast<size_t>(context.threads()),
+                                            std::vector<uint8_t>(data.features(), 0));
+  const size_t blocks = (data.documents() + kBlock - 1) / kBlock;
+  context.pool().run_with_thread(blocks, [&](size_t block, int thread) {
+    const size_t begin = block * kBlock;
+    const size_t end = std::min(begin + kBlock, data.documents());
+    const std::span<const float> values =
+        data.values().subspan(begin * data.features(), (end - begin) * data.features());
+    uint32_t any = 0;
+    for (const float x : values) any |= static_cast<uint32_t>(x != x);
+    if (any == 0) return;
+    for (size_t k = 0; k < values.size(); ++k)
+      if (std::isnan(values[k])) missing[static_cast<size_t>(thread)][k % data.features()] = 1;
+  });
+  for (size_t t = 1; t < missing.size(); ++t)
+    for (size_t j = 0; j < data.features(); ++j) missing[0][j] |= missing[t][j];
+  return missing[0];
+}
+
+// What the given rows tell of a feature: where it has more distinct values than bins, its thresholds; else
+// those values.
 struct SampledFeature {
   std::vector<float> thresholds;
   Distinct distinct;
 };
 
 std::vector<SampledFeature> sample_features(const Dataset& data, std::span<const size_t> rows,
-                                            size_t max_bins, const Context& context) {
+                                            std::span<const size_t> max_bins, const Context& context) {
   constexpr size_t kGroup = 16;  // one cache line of each row
   std::vector<SampledFeature> result(data.features());
   const size_t groups = (data.features() + kGroup - 1) / kGroup;
@@ -126,10 +150,11 @@ std::vector<SampledFeature> sample_features(const Dataset& data, std::span<const
     for (size_t j = 0; j < width; ++j) {
       const std::span<const uint32_t> in_order =
           sort_keys(std::span(keys).subspan(j * rows.size(), rows.size()), scratch);
-      std::transform(in_order.begin(), in_order.end(), sorted.begin(), from_order_key);
-      Distinct distinct = distinct_of(sorted);
-      if (distinct.values.size() > max_bins)
-        result[first + j].thresholds = quantile_cuts(distinct, max_bins);
+      const auto end = std::find(in_order.begin(), in_order.end(), kMissingKey);
+      const auto present = std::transform(in_order.begin(), end, sorted.begin(), from_order_key);
+      Distinct distinct = distinct_of({sorted.begin(), present});
+      if (distinct.values.size() > max_bins[first + j])
+        result[first + j].thresholds = quantile_cuts(distinct, max_bins[first + j]);
       else
         result[first + j].distinct = std::move(distinct);
     }
@@ -156,14 +181,14 @@ class SmallSet {
 
  private:
   static constexpr size_t kSlots = 1024;
-  static constexpr uint32_t kEmpty = 0xffffffffU;  // a NaN, which no data set holds
+  static constexpr uint32_t kEmpty = 0xffffffffU;  // a NaN
   static size_t slot(float x) { return (std::bit_cast<uint32_t>(x + 0.0F) * 0x9e3779b1U) >> 22; }
   std::vector<uint32_t> slots_;
 };
 
 // Completes the distinct values of the features that show at most max_bins in the sample, from all documents.
-void complete_distinct(const Dataset& data, size_t max_bins, std::vector<SampledFeature>& features,
-                       const Context& context) {
+void complete_distinct(const Dataset& data, std::span<const size_t> max_bins,
+                       std::vector<SampledFeature>& features, const Context& context) {
   std::vector<size_t> open;
   for (size_t j = 0; j < features.size(); ++j)
     if (features[j].thresholds.empty()) open.push_back(j);
@@ -181,9 +206,9 @@ void complete_distinct(const Dataset& data, size_t max_bins, std::vector<Sampled
       const float* row = data.row(i).data();
       for (size_t k = 0; k < open.size(); ++k) {
         const float x = row[open[k]];
-        if (known[k].contains(x)) continue;
+        if (known[k].contains(x) || std::isnan(x)) continue;
         std::vector<float>& seen = fresh[b][k];
-        if (seen.size() > max_bins) continue;  // too many already
+        if (seen.size() > max_bins[open[k]]) continue;  // too many already
         const auto at = std::lower_bound(seen.begin(), seen.end(), x);
         if (at == seen.end() || *at != x) seen.insert(at, x);
       }
@@ -242,7 +267,7 @@ std::vector<std::vector<uint32_t>> share_columns(const BinCuts& cuts) {
 
 BinCuts::BinCuts(const std::vector<std::vector<float>>& thresholds) {
   for (const std::vector<float>& t : thresholds) {
-    require(t.size() <= 254, "more than 254 thresholds of a feature");
+    require(t.size() <= 255, "more than 255 thresholds of a feature");
     values_.insert(values_.end(), t.begin(), t.end());
     offsets_.push_back(values_.size());
   }
@@ -250,7 +275,17 @@ BinCuts::BinCuts(const std::vector<std::vector<float>>& thresholds) {
 
 uint8_t BinCuts::bin(size_t feature, float x) const {
   const auto t = thresholds(feature);
-  return static_cast<uint8_t>(std::upper_bound(t.begin(), t.end(), x) - t.begin());
+  const auto at = std::partition_point(t.begin(), t.end(), [=](float threshold) { return threshold <= x; });
+  return static_cast<uint8_t>(at - t.begin());
+}
+
+BinCuts BinCuts::with_missing() const {
+  std::vector<std::vector<float>> result(features());
+  for (size_t j = 0; j < features(); ++j) {
+    if (!has_missing(j)) result[j].push_back(kLowest);
+    result[j].insert(result[j].end(), thresholds(j).begin(), thresholds(j).end());
+  }
+  return BinCuts(result);
 }
 
 void BinCuts::save(BinaryWriter& out) const {
@@ -265,7 +300,7 @@ BinCuts BinCuts::load(BinaryReader& in) {
   cuts.values_ = in.get_vector<float>();
   bool valid = !offsets.empty() && offsets.front() == 0 && offsets.back() == cuts.values_.size();
   for (size_t j = 0; valid && j + 1 < offsets.size(); ++j) {
-    valid = offsets[j] <= offsets[j + 1] && offsets[j + 1] - offsets[j] <= 254 &&
+    valid = offsets[j] <= offsets[j + 1] && offsets[j + 1] - offsets[j] <= 255 &&
             offsets[j + 1] <= cuts.values_.size();
     for (size_t k = offsets[j]; valid && k + 1 < offsets[j + 1]; ++k)
       valid = cuts.values_[k] < cuts.values_[k + 1];
@@ -279,24 +314,31 @@ BinCuts find_cuts(const Dataset& data, size_t max_bins, const Context& context) 
   constexpr size_t kSample = 50000;
   std::vector<std::vector<float>> thresholds(data.features());
   if (data.documents() == 0) return BinCuts(thresholds);
+  const std::vector<uint8_t> missing = find_missing(data, context);
+  std::vector<size_t> most(data.features(), max_bins);  // bins of values; with that of missing ones 255
+  for (size_t j = 0; j < most.size(); ++j)
+    if (missing[j] != 0) most[j] = std::min<size_t>(max_bins, 254);
   const std::vector<size_t> rows = sample_rows(data.documents(), kSample);
-  std::vector<SampledFeature> features = sample_features(data, rows, max_bins, context);
-  if (rows.size() < data.documents()) complete_distinct(data, max_bins, features, context);
+  std::vector<SampledFeature> features = sample_features(data, rows, most, context);
+  if (rows.size() < data.documents()) complete_distinct(data, most, features, context);
   for (size_t j = 0; j < thresholds.size(); ++j) {
     const Distinct& distinct = features[j].distinct;
-    thresholds[j] = !features[j].thresholds.empty()      ? std::move(features[j].thresholds)
-                    : distinct.values.size() <= max_bins ? exact_cuts(distinct.values)
-                                                         : quantile_cuts(distinct, max_bins);
+    thresholds[j] = !features[j].thresholds.empty()     ? std::move(features[j].thresholds)
+                    : distinct.values.size() <= most[j] ? exact_cuts(distinct.values)
+                                                        : quantile_cuts(distinct, most[j]);
+    if (missing[j] != 0) thresholds[j].insert(thresholds[j].begin(), BinCuts::kLowest);
   }
   return BinCuts(thresholds);
 }
 
-std::array<uint8_t, 256> BinnedDataset::Place::above(uint8_t given) const {
+std::array<uint8_t, 256> BinnedDataset::Place::above(uint8_t given, bool missing_above) const {
   std::array<uint8_t, 256> result = {};
-  for (size_t begin = 0; begin < 256; begin += step * bins)
+  for (size_t begin = 0; begin < 256; begin += step * bins) {
+    if (missing && missing_above) std::fill_n(result.begin() + begin, std::min(step, 256 - begin), 1);
     for (size_t byte = begin + (given + size_t{1}) * step; byte < std::min<size_t>(256, begin + step * bins);
          ++byte)
       result[byte] = 1;
+  }
   return result;
 }
 
@@ -309,7 +351,7 @@ void BinnedDataset::place_features(const BinCuts& cuts) {
   for (size_t c = 0; c < features_of_.size(); ++c) {
     size_t step = 1;
     for (const uint32_t j : features_of_[c]) {
-      places_[j] = {c, step, cuts.bins(j)};
+      places_[j] = {c, step, cuts.bins(j), cuts.has_missing(j)};
       step *= cuts.bins(j);
     }
   }

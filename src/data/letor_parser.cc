@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "data/decimal.h"
 #include "tunemix/core/error.h"
@@ -225,10 +226,18 @@ class LineParser {
     if (word.empty()) return fail(word, "feature {} has no value, expected a number after the colon", id);
     float value = 0;
     const bool good = number(word, value);
+    if (good && std::isnan(value)) {
+      if (options_.missing == MissingValues::kRefuse)
+        return fail(word, "value {} of feature {}, expected a finite number (data.missing is refuse)",
+                    quoted(word), id);
+      row_[id - 1] = std::numeric_limits<float>::quiet_NaN();
+      return p + word.size();
+    }
     if (good && !std::isfinite(value) && word.find_first_of("0123456789") != std::string_view::npos)
       return fail(word, "value {} of feature {} overflows, expected a finite 32-bit float", quoted(word), id);
     if (!good || !std::isfinite(value))
-      return fail(word, "value {} of feature {}, expected a finite number", quoted(word), id);
+      return fail(word, "value {} of feature {}, expected a finite number, or nan for a missing one",
+                  quoted(word), id);
     row_[id - 1] = value + 0.0F;  // -0 becomes 0
     return p + word.size();
   }

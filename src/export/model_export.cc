@@ -98,6 +98,17 @@ void leave_out_constant(const PlainModel& model, const ModelExport& options, std
                               model.start[0], change));
 }
 
+// A format in which a missing value has no place of its own.
+void expect_no_missing(const PlainModel& model, const ModelExport& options, std::string_view format) {
+  for (const uint32_t j : used_features(model))
+    if (model.missing.contains(j))
+      throw_input(
+          "training had missing values of the feature '{}', and the model has learned where they go, which "
+          "{} cannot "
+          "say; export it for xgboost",
+          name_of(options, j), format);
+}
+
 // --- XGBoost's own JSON: left where x < split_condition
 
 // Its programs refuse a model with other names, or read them wrongly.
@@ -146,9 +157,11 @@ void print_xgboost_tree(Buffer& out, const PlainModel& model, size_t number_of_t
   print_list(out, "base_weights", tree,
              [&](size_t n) { return number(nodes[n].is_leaf() ? value(n) : 0.0F); });
   print(out, R"("categories":[],"categories_nodes":[],"categories_segments":[],"categories_sizes":[],)");
-  // A value that is not there is 0.
-  print_list(out, "default_left", tree,
-             [&](size_t n) { return !nodes[n].is_leaf() && 0 < nodes[n].threshold ? 1 : 0; });
+  // Where training had no missing values, a value that is not there is 0, as in LETOR files.
+  print_list(out, "default_left", tree, [&](size_t n) {
+    const bool left = model.missing.empty() ? 0 < nodes[n].threshold : !nodes[n].missing_above;
+    return !nodes[n].is_leaf() && left ? 1 : 0;
+  });
   print(out, R"("id":{},)", number_of_tree);
   print_list(out, "left_children", tree, [&](size_t n) { return nodes[n].below; });
   print_list(out, "loss_changes", tree, [](size_t) { return "0.0"; });
@@ -392,6 +405,8 @@ ExportedModel export_model(ModelFormat format, const PlainModel& model, const Mo
   if (is_linear(model) && !model.trees.empty())
     throw_input("it sums both trees and weighted features, for which {} has no model",
                 model_format_names()[static_cast<size_t>(format)]);
+  if (format != ModelFormat::kXgboost)
+    expect_no_missing(model, options, model_format_names()[static_cast<size_t>(format)]);
   ExportedModel result;
   Buffer out;
   switch (format) {

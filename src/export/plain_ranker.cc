@@ -17,6 +17,7 @@ struct Combination {
 void add(const PlainModel& model, const Combination& how, PlainModel& to) {
   const size_t columns = model.columns;
   to.start[0] += how.constant;
+  to.missing.insert(model.missing.begin(), model.missing.end());
   for (size_t k = 0; k < columns; ++k) to.start[0] += how.weights[k] * model.start[k];
   for (const PlainTree& tree : model.trees) {
     PlainTree& added = to.trees.emplace_back();

@@ -13,6 +13,13 @@ namespace {
 // Columns hold bins less 128: there are no comparisons of unsigned bytes before AVX-512.
 int8_t biased(int bin) { return static_cast<int8_t>(bin - 128); }
 
+// Whether one of the bins is that of missing values.
+bool has_missing(const int8_t* column, size_t count) {
+  uint32_t missing = 0;
+  for (size_t i = 0; i < count; ++i) missing |= static_cast<uint32_t>(column[i] == biased(0));
+  return missing != 0;
+}
+
 typedef uint32_t Signs __attribute__((vector_size(16)));
 
 // The sign bits of four votes: set where a vote's bit is not.
@@ -49,15 +56,20 @@ BlockScorer::BlockScorer(const BinCuts& cuts, std::span<const Tree> trees) : tre
   for (uint32_t j = 0; j < column.size(); ++j) {
     if (column[j] == 0) continue;
     features_.push_back(j);
-    tables_.emplace_back(cuts.thresholds(j));
+    std::vector<float> thresholds;
+    if (!cuts.has_missing(j)) thresholds.push_back(BinCuts::kLowest);
+    thresholds.insert(thresholds.end(), cuts.thresholds(j).begin(), cuts.thresholds(j).end());
+    tables_.emplace_back(thresholds);
     column[j] = static_cast<uint32_t>(features_.size());
   }
   for (const Tree& tree : trees) {
     first_step_.push_back(steps_.size());
     for (size_t k = 0; k < tree.cuts.size(); ++k) {
       const Cut& cut = tree.cuts[k];
-      steps_.push_back({(column[cut.feature] - 1) * static_cast<uint32_t>(kBlock), biased(cut.bin + 1),
-                        tree.product ? uint8_t{0} : tree.split_leaf[k]});
+      steps_.push_back({(column[cut.feature] - 1) * static_cast<uint32_t>(kBlock),
+                        biased(cut.bin + (cuts.has_missing(cut.feature) ? 1 : 2)),
+                        tree.product ? uint8_t{0} : tree.split_leaf[k],
+                        static_cast<uint8_t>(cut.missing_above ? 1 : 0)});
     }
   }
 }
@@ -75,7 +87,8 @@ void BlockScorer::keep_tables(double shrinkage, size_t labels) {
                kept_tables_.data() + first_kept_[t]);
 }
 
-void BlockScorer::fill(const Dataset& data, size_t begin, size_t count, int8_t* columns) const {
+bool BlockScorer::fill(const Dataset& data, size_t begin, size_t count, int8_t* columns) const {
+  bool missing = false;
   const BinKernels& kernels = bin_kernels();
   const float* rows = data.row(begin).data();
   for (size_t u = 0; u < features_.size(); ++u) {
@@ -83,24 +96,30 @@ void BlockScorer::fill(const Dataset& data, size_t begin, size_t count, int8_t* 
     uint8_t bins[kBlock];
     kernels.find(tables_[u], rows + features_[u], data.features(), count, bins, 1);
     for (size_t i = 0; i < count; ++i) column[i] = biased(bins[i]);
+    missing |= has_missing(column, count);
   }
+  return missing;
 }
 
-void BlockScorer::fill(const BinnedDataset& data, size_t begin, size_t count, int8_t* columns) const {
+bool BlockScorer::fill(const BinnedDataset& data, size_t begin, size_t count, int8_t* columns) const {
+  bool missing = false;
   for (size_t u = 0; u < features_.size(); ++u, columns += kBlock) {
     const BinnedDataset::Place& place = data.place(features_[u]);
     const size_t width = data.width(place.column);
     const uint8_t* from = data.column(place.column) + begin * width;
+    const int first = place.missing ? 0 : 1;  // without missing values bin 0 is that of the lowest others
     if (data.features_of(place.column).size() == 1)
-      for (size_t i = 0; i < count; ++i) columns[i] = biased(from[i * width]);
+      for (size_t i = 0; i < count; ++i) columns[i] = biased(from[i * width] + first);
     else
-      for (size_t i = 0; i < count; ++i) columns[i] = biased(place.bin(from[i * width]));
+      for (size_t i = 0; i < count; ++i) columns[i] = biased(place.bin(from[i * width]) + first);
+    missing |= place.missing && has_missing(columns, count);
   }
+  return missing;
 }
 
-void BlockScorer::leaves(size_t t, const int8_t* columns, uint8_t* leaf) const {
-  scorer_kernels().leaves(steps_.data() + first_step_[t], trees_[t].cuts.size(), trees_[t].product, columns,
-                          leaf);
+void BlockScorer::leaves(size_t t, const int8_t* columns, bool missing, uint8_t* leaf) const {
+  scorer_kernels().leaves(steps_.data() + first_step_[t], trees_[t].cuts.size(), trees_[t].product, missing,
+                          columns, leaf);
 }
 
 void BlockScorer::add_votes(size_t t, size_t count, size_t labels, const uint8_t* leaf, size_t documents,
@@ -131,8 +150,9 @@ void add_scores(const BlockScorer& scorer, const Dataset& data, std::span<const 
     own.columns.resize(kBlocks * scorer.columns_size(), 0);
     own.scores.assign(blocks * kBlock * stride, 0.0F);
     const auto columns = [&](size_t block) { return own.columns.data() + block * scorer.columns_size(); };
+    bool missing[kBlocks] = {};
     for (size_t b = 0; b < blocks; ++b)
-      scorer.fill(data, begin + b * kBlock, std::min(kBlock, count - b * kBlock), columns(b));
+      missing[b] = scorer.fill(data, begin + b * kBlock, std::min(kBlock, count - b * kBlock), columns(b));
     alignas(64) uint8_t leaf[BlockScorer::kTreesTogether * kBlocks * kBlock];
     size_t t = 0;
     for (size_t c = 0; c < checkpoints.size(); ++c) {
@@ -141,7 +161,7 @@ void add_scores(const BlockScorer& scorer, const Dataset& data, std::span<const 
         const size_t trees_now = std::min(BlockScorer::kTreesTogether, end - t);
         for (size_t b = 0; b < blocks; ++b)
           for (size_t r = 0; r < trees_now; ++r)
-            scorer.leaves(t + r, columns(b), leaf + (r * blocks + b) * kBlock);
+            scorer.leaves(t + r, columns(b), missing[b], leaf + (r * blocks + b) * kBlock);
         scorer.add_votes(t, trees_now, labels, leaf, blocks * kBlock, own.scores.data());
         t += trees_now;
       }

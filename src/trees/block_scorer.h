@@ -31,11 +31,13 @@ class BlockScorer {
   size_t columns_size() const { return features_.size() * kBlock; }
   // Makes the tables that add_votes needs, of all trees.
   void keep_tables(double shrinkage, size_t labels);
-  // The bins of documents begin..begin+count, count <= kBlock, in the features that the trees use.
-  void fill(const Dataset& data, size_t begin, size_t count, int8_t* columns) const;
-  void fill(const BinnedDataset& data, size_t begin, size_t count, int8_t* columns) const;
+  // The bins of documents begin..begin+count, count <= kBlock, in the features that the trees use: 0 for a
+  // missing value. Returns whether there is one. The bins of `data` are those of the cuts, where each feature
+  // may have one for missing values besides.
+  bool fill(const Dataset& data, size_t begin, size_t count, int8_t* columns) const;
+  bool fill(const BinnedDataset& data, size_t begin, size_t count, int8_t* columns) const;
   // The leaf of each document of the block in tree t; `leaf` is aligned as vectors are.
-  void leaves(size_t t, const int8_t* columns, uint8_t* leaf) const;
+  void leaves(size_t t, const int8_t* columns, bool missing, uint8_t* leaf) const;
   // scores[documents][padded_labels(labels)] += nu * h of trees t..t+count; leaf[r * documents + i] is that
   // of document i in tree t + r.
   void add_votes(size_t t, size_t count, size_t labels, const uint8_t* leaf, size_t documents,

@@ -62,7 +62,7 @@ class Grower {
   void search_children(size_t parent, Random& random);
   void search_both(Leaf& small, Leaf& large, Random& random);
   void rate(Leaf& leaf, const typename S::Rule& rule);
-  void split(size_t parent);
+  Cut split(size_t parent);
 
   static constexpr size_t kLeastSlotBytes = 8 << 20;
   S& statistics_;
@@ -131,10 +131,9 @@ Tree Grower<S>::grow(const Documents& documents, bool drawn, Random& random) {
                                          [](const Leaf& a, const Leaf& b) { return a.gain < b.gain; });
     if (widest->gain <= 0) break;
     const auto parent = static_cast<size_t>(widest - leaves_.begin());
-    tree.cuts.push_back(widest->best.cut);
     tree.split_leaf.push_back(static_cast<uint8_t>(parent));
     gains_.push_back(widest->gain);
-    split(parent);
+    tree.cuts.push_back(split(parent));
     if (leaves_.size() < static_cast<size_t>(options_.leaves)) search_children(parent, random);
   }
   for (Leaf& leaf : leaves_) give_back(leaf.slot);
@@ -208,16 +207,16 @@ void Grower<S>::search_both(Leaf& small, Leaf& large, Random& random) {
 }
 
 // Documents that pass the cut become a new leaf at the end of `leaves_`; the others stay. Both keep their
-// order.
+// order. Returns the cut with its side.
 template <Statistics S>
-void Grower<S>::split(size_t parent) {
+Cut Grower<S>::split(size_t parent) {
   Leaf& below = leaves_[parent];
   const uint32_t* from = documents(below).index;
   const int to_buffer = below.buffer == 0 ? 1 : 0;
   if (order_[to_buffer].size() < root_.count) order_[to_buffer].resize(root_.count);
-  const size_t stay =
-      partition(search_.bins(), below.best.cut, from, below.count, passes_.data() + below.begin,
-                order_[to_buffer].data() + below.begin, search_.context().pool());
+  const size_t stay = partition(search_.bins(), below.best.cut, below.best.side_known, from, below.count,
+                                passes_.data() + below.begin, order_[to_buffer].data() + below.begin,
+                                search_.context().pool());
   Leaf above;
   above.count = below.count - stay;
   above.begin = below.begin + stay;
@@ -229,7 +228,9 @@ void Grower<S>::split(size_t parent) {
   below.buffer = to_buffer;
   below.depth += 1;
   below.gain = 0;
+  const Cut cut = below.best.cut;
   leaves_.push_back(above);
+  return cut;
 }
 
 }  // namespace tunemix::trees

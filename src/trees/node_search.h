@@ -85,6 +85,7 @@ class NodeSearch {
     AlignedVector<uint8_t> tiles;  // gathered bins of a block of documents
     AlignedVector<Cell> open;      // of a tile, or of drawn columns; zero between searches
     AlignedVector<Cell> kept;      // of one feature
+    AlignedVector<Cell> moved;     // the same with missing values above
     AlignedVector<Cell> joint;     // plain, of the features that share a column
     AlignedVector<Cell> plain;     // of one of them
   };
@@ -112,7 +113,10 @@ class NodeSearch {
   void search_tile(const Request& request, size_t tile, Cell* open, Scratch& own);
   template <typename Body>
   void take_column(size_t c, Cell* open, Cell* keep, Scratch& own, Body body) const;
-  void search_feature(uint32_t j, const Cell* kept, size_t count, const Rule& rule, Found& best) const;
+  void search_feature(uint32_t j, const Cell* kept, size_t count, const Rule& rule, Cell* moved,
+                      Found& best) const;
+  void search_cuts(const Cut& first, const Cell* kept, size_t bins, size_t count, const Rule& rule,
+                   bool side_known, Found& best) const;
   size_t add_drawn(const Documents& documents, std::span<const SearchedColumn> columns);
   const Cell* take_added(size_t k, size_t bins, size_t groups);
 
@@ -155,6 +159,7 @@ NodeSearch<S>::NodeSearch(const S& statistics, const BinnedDataset& bins, const 
     kept_begin_.push_back(kept_begin_.back() + statistics.kept_cells(cuts.bins(j)));
   for (Scratch& own : scratch_) {
     own.kept.resize(statistics.kept_cells(256) + statistics.spare_cells());
+    own.moved.resize(own.kept.size());
     own.joint.resize(256 * statistics.plain_cells() + statistics.spare_cells());
     own.plain.resize(own.joint.size());
   }
@@ -295,11 +300,12 @@ void NodeSearch<S>::search_tile(const Request& request, size_t tile, Cell* open,
     }
     take_column(c, open, request.keep, own, [&](uint32_t j, const Cell* kept) {
       if (!used(j)) return;
-      search_feature(j, kept, request.documents.count, request.rule, own.found.first);
+      search_feature(j, kept, request.documents.count, request.rule, own.moved.data(), own.found.first);
       if (request.parent == nullptr) return;
       Cell* rest = request.parent + kept_begin_[j];
       subtract_cells(rest, kept, kept_begin_[j + 1] - kept_begin_[j]);
-      search_feature(j, rest, request.sibling_count, request.sibling_rule, own.found.second);
+      search_feature(j, rest, request.sibling_count, request.sibling_rule, own.moved.data(),
+                     own.found.second);
     });
   }
 }
@@ -335,17 +341,31 @@ void NodeSearch<S>::take_column(size_t c, Cell* open, Cell* keep, Scratch& own, 
 }
 
 template <Statistics S>
-void NodeSearch<S>::search_feature(uint32_t j, const Cell* kept, size_t count, const Rule& rule,
+void NodeSearch<S>::search_feature(uint32_t j, const Cell* kept, size_t count, const Rule& rule, Cell* moved,
                                    Found& best) const {
   const size_t bins = cuts_.bins(j);
   if (!best.searched) best.total = statistics_.sum(kept, bins);
   best.searched = true;
-  const BestCut found = statistics_.best_cut(j, kept, bins, count, best.total, rule);
+  // With documents that have no value: with these below all cuts, of which the first takes them alone, and
+  // above them.
+  const bool missing = cuts_.has_missing(j) && statistics_.move_first(kept, bins, moved);
+  search_cuts({j, 0, false}, kept, bins, count, rule, missing, best);
+  if (missing) search_cuts({j, 1, true}, moved, bins - 1, count, rule, missing, best);
+}
+
+// From a histogram whose first bin is that of the first cut.
+template <Statistics S>
+void NodeSearch<S>::search_cuts(const Cut& first, const Cell* kept, size_t bins, size_t count,
+                                const Rule& rule, bool side_known, Found& best) const {
+  const BestCut found = statistics_.best_cut(first.feature, kept, bins, count, best.total, rule);
   if (!found.found) return;
-  if (best.found && (found.value < best.value || (found.value == best.value && best.cut.feature < j))) return;
+  if (best.found &&
+      (found.value < best.value || (found.value == best.value && best.cut.feature <= first.feature)))
+    return;
   best.found = true;
   best.value = found.value;
-  best.cut = {j, found.bin};
+  best.cut = {first.feature, static_cast<uint8_t>(first.bin + found.bin), first.missing_above};
+  best.side_known = side_known;
   best.below = statistics_.sum(kept, found.bin + size_t{1});
 }
 
@@ -365,7 +385,8 @@ auto NodeSearch<S>::search_drawn(const Documents& documents, const Rule& rule, R
       Found found;
       found.searched = best.searched;
       found.total = best.total;
-      search_feature(some[k].feature, take_added(k, bins, groups), documents.count, rule, found);
+      search_feature(some[k].feature, take_added(k, bins, groups), documents.count, rule,
+                     scratch_[0].moved.data(), found);
       if (!best.searched || (begin + k < arms.size() && better(found, best))) best = found;
       rewards.push_back(found.found ? statistics_.pay(found, rule) : 0.0);
     }

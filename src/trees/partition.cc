@@ -33,20 +33,38 @@ size_t mark_passing(const uint8_t* column, size_t width, const uint8_t* byte_pas
   return passing;
 }
 
-}  // namespace
-
-size_t partition(const BinnedDataset& bins, const Cut& cut, const uint32_t* from, size_t count,
-                 uint8_t* passes, uint32_t* to, ThreadPool& pool) {
+// How many pass before each block of documents, and in all; marks them.
+std::vector<size_t> passing_before(const BinnedDataset& bins, const Cut& cut, const uint32_t* from,
+                                   size_t count, uint8_t* passes, ThreadPool& pool) {
   const BinnedDataset::Place& place = bins.place(cut.feature);
   const uint8_t* column = bins.column(place.column);
   const size_t width = bins.width(place.column);
-  const std::array<uint8_t, 256> byte_passes = place.above(cut.bin);
-  std::vector<size_t> above_before((count + kPartitionBlock - 1) / kPartitionBlock + 1, 0);
+  const std::array<uint8_t, 256> byte_passes = place.above(cut.bin, cut.missing_above);
+  std::vector<size_t> before((count + kPartitionBlock - 1) / kPartitionBlock + 1, 0);
   parallel_blocks(pool, count, kPartitionBlock, [&](size_t begin, size_t end) {
-    above_before[begin / kPartitionBlock + 1] =
+    before[begin / kPartitionBlock + 1] =
         mark_passing(column, width, byte_passes.data(), from, begin, end, passes);
   });
-  std::partial_sum(above_before.begin(), above_before.end(), above_before.begin());
+  std::partial_sum(before.begin(), before.end(), before.begin());
+  return before;
+}
+
+}  // namespace
+
+size_t count_passing(const BinnedDataset& bins, const Cut& cut, const uint32_t* index, size_t count,
+                     ThreadPool& pool) {
+  std::vector<uint8_t> passes(count);
+  return passing_before(bins, cut, index, count, passes.data(), pool).back();
+}
+
+size_t partition(const BinnedDataset& bins, Cut& cut, bool side_known, const uint32_t* from, size_t count,
+                 uint8_t* passes, uint32_t* to, ThreadPool& pool) {
+  std::vector<size_t> above_before = passing_before(bins, cut, from, count, passes, pool);
+  if (!side_known && larger_above(above_before.back(), count)) {
+    cut.missing_above = true;
+    // There may be some without weight.
+    if (bins.place(cut.feature).missing) above_before = passing_before(bins, cut, from, count, passes, pool);
+  }
   const size_t below = count - above_before.back();
   parallel_blocks(pool, count, kPartitionBlock, [&](size_t begin, size_t end) {
     size_t high = above_before[begin / kPartitionBlock];

@@ -22,13 +22,18 @@ class ProductExpander {
       return;
     }
     const Cut& cut = grown_.cuts[k];
+    bool missing = true;  // values may have come this way
     for (const auto& [seen, passed] : path_)
-      if (seen.feature == cut.feature && (passed ? seen.bin >= cut.bin : seen.bin <= cut.bin))
+      if (seen.feature == cut.feature) missing = missing && seen.missing_above == passed;
+    for (const auto& [seen, passed] : path_)
+      if (seen.feature == cut.feature && (passed ? seen.bin >= cut.bin : seen.bin <= cut.bin) &&
+          (!missing || cut.missing_above == passed))
         return expand(node, k + 1, odd != !passed);
     const size_t below = tree_.nodes.size();
     tree_.nodes.resize(below + 2);
-    tree_.nodes[node] = {cut.feature, threshold_of(cut, cuts_), static_cast<int32_t>(below),
-                         static_cast<int32_t>(below) + 1, 0};
+    tree_.nodes[node] = {
+        cut.feature, threshold_of(cut, cuts_), static_cast<int32_t>(below), static_cast<int32_t>(below) + 1,
+        0,           cut.missing_above};
     path_.push_back({cut, false});
     expand(below, k + 1, !odd);
     path_.back().passed = true;
@@ -49,6 +54,13 @@ class ProductExpander {
 
 }  // namespace
 
+std::set<uint32_t> features_with_missing(const BinCuts& cuts) {
+  std::set<uint32_t> result;
+  for (uint32_t j = 0; j < cuts.features(); ++j)
+    if (cuts.has_missing(j)) result.insert(j);
+  return result;
+}
+
 PlainTree plain_tree(const Tree& grown, const BinCuts& cuts) {
   PlainTree tree;
   if (grown.product) {
@@ -65,7 +77,8 @@ PlainTree plain_tree(const Tree& grown, const BinCuts& cuts) {
     const uint32_t split = grown.split_leaf[k];
     const size_t node = node_of[split];
     const auto below = static_cast<int32_t>(tree.nodes.size());
-    tree.nodes[node] = {grown.cuts[k].feature, threshold_of(grown.cuts[k], cuts), below, below + 1, 0};
+    tree.nodes[node] = {grown.cuts[k].feature,      threshold_of(grown.cuts[k], cuts), below, below + 1, 0,
+                        grown.cuts[k].missing_above};
     tree.nodes.emplace_back().leaf = split;
     tree.nodes.emplace_back().leaf = static_cast<uint32_t>(k + 1);
     node_of[split] = static_cast<size_t>(below);

@@ -11,5 +11,7 @@ namespace tunemix::trees {
 // InputError for one of more terms than kMostPlainTerms.
 constexpr size_t kMostPlainTerms = 12;
 PlainTree plain_tree(const Tree& grown, const BinCuts& cuts);
+// The features with missing values in training.
+std::set<uint32_t> features_with_missing(const BinCuts& cuts);
 
 }  // namespace tunemix::trees

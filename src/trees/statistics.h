@@ -32,6 +32,8 @@ struct NodeCut {
   bool found = false;
   double value = 0;
   Cut cut;
+  bool side_known =
+      false;  // documents without the value were weighed on both sides; else the cut has no side yet
   bool searched = false;
   Sum total = {};  // over the documents of the node, once it was searched
   Sum below = {};  // over those that fail the cut
@@ -82,6 +84,9 @@ concept Statistics = requires(S& tree, const S& s, const typename S::Cell* from,
   s.take_plain(to, n, to);
   s.keep_plain(to, n, to);
 
+  // The kept histogram of n - 1 bins in which the documents of bin 0 are in the last one instead; false where
+  // bin 0 has none.
+  { s.move_first(from, n, to) } -> std::same_as<bool>;
   // Over the first n bins of a kept histogram; of all documents but some.
   { s.sum(from, n) } -> std::same_as<typename S::Sum>;
   { s.rest(sum, sum) } -> std::same_as<typename S::Sum>;

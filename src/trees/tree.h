@@ -7,10 +7,12 @@
 
 namespace tunemix {
 
-// x_feature >= threshold number `bin` of that feature, which is the same as bin(x_feature) > bin.
+// x_feature >= threshold number `bin` of that feature, which is the same as bin(x_feature) > bin; where the
+// value is missing, what missing_above says.
 struct Cut {
   uint32_t feature = 0;
   uint8_t bin = 0;
+  bool missing_above = false;
 };
 
 // Documents fall into leaves, and a leaf has votes or values. Split k moves the documents of leaf

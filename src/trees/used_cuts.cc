@@ -8,6 +8,7 @@ BinCuts keep_used_cuts(const BinCuts& cuts, std::span<Tree> trees) {
   std::vector<std::array<bool, 256>> used(cuts.features(), std::array<bool, 256>{});
   for (const Tree& tree : trees)
     for (const Cut& cut : tree.cuts) used[cut.feature][cut.bin] = true;
+  for (size_t j = 0; j < used.size(); ++j) used[j][0] |= cuts.has_missing(j);
   std::vector<std::vector<float>> thresholds(used.size());
   std::vector<std::array<uint8_t, 256>> number(used.size());
   for (size_t j = 0; j < used.size(); ++j)

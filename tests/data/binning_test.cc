@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "tests/support.h"
@@ -42,7 +43,11 @@ void expect_bins_follow_cuts(const Dataset& data, const BinCuts& cuts) {
         const BinnedDataset::Place& place = binned.place(j);
         const uint8_t byte = binned.column(place.column)[i * binned.width(place.column)];
         for (const size_t given : {slow, slow - std::min<size_t>(slow, 1)})
-          ASSERT_EQ(place.above(static_cast<uint8_t>(given))[byte], slow > given ? 1 : 0);
+          for (const bool missing_above : {false, true}) {
+            const bool goes_above = missing_above && slow == 0 && cuts.has_missing(j);
+            ASSERT_EQ(place.above(static_cast<uint8_t>(given), missing_above)[byte],
+                      slow > given || goes_above ? 1 : 0);
+          }
         ASSERT_EQ(binned.bin(i, j), slow) << "document " << i << " feature " << j;
         ASSERT_EQ(cuts.bin(j, x), slow);
       }
@@ -73,6 +78,47 @@ RC_GTEST_PROP(Binning, ExactWhereValuesAreFew, (uint64_t seed)) {
     }
   }
   expect_bins_follow_cuts(data, cuts);
+}
+
+RC_GTEST_PROP(Binning, MissingValuesHaveABinOfTheirOwn, (uint64_t seed)) {
+  Random random(seed);
+  const size_t d = 1 + random.below(20);
+  const size_t n = 1 + random.below(600);
+  const size_t distinct = 1 + random.below(400);
+  std::vector<double> share(d);  // of missing values, in some features none, in some nothing else
+  for (double& s : share) s = random.below(3) == 0 ? 0 : random.uniform() * 1.2;
+  std::vector<float> values(n * d);
+  for (size_t k = 0; k < values.size(); ++k) {
+    const bool missing = random.uniform() < share[k % d];
+    values[k] =
+        missing ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(random.below(distinct));
+  }
+  const size_t max_bins = 2 + random.below(254);
+  const Dataset data = dataset(values, d);
+  const BinCuts cuts = find_cuts(data, max_bins, Context(2));
+  const BinCuts all = cuts.with_missing();
+  for (size_t j = 0; j < d; ++j) {
+    std::vector<float> own;
+    for (const float x : column(data, j))
+      if (!std::isnan(x)) own.push_back(x);
+    const bool some = own.size() < n;
+    RC_ASSERT(cuts.has_missing(j) == some);
+    RC_ASSERT(all.has_missing(j));
+    RC_ASSERT(cuts.bins(j) <= std::min<size_t>(255, max_bins + (some ? 1 : 0)));
+    for (size_t i = 0; i < n; ++i) {
+      const float x = data.row(i)[j];
+      if (some) RC_ASSERT((cuts.bin(j, x) == 0) == std::isnan(x));
+      RC_ASSERT((all.bin(j, x) == 0) == std::isnan(x));
+      if (!std::isnan(x)) RC_ASSERT(all.bin(j, x) == cuts.bin(j, x) + (some ? 0 : 1));
+    }
+    // The other bins are those of the present values alone.
+    if (own.empty()) continue;
+    const BinCuts alone =
+        find_cuts(dataset(own, 1), some ? std::min<size_t>(max_bins, 254) : max_bins, Context(1));
+    RC_ASSERT(std::ranges::equal(alone.thresholds(0), cuts.thresholds(j).subspan(some ? 1 : 0)));
+  }
+  expect_bins_follow_cuts(data, cuts);
+  expect_bins_follow_cuts(data, all);
 }
 
 RC_GTEST_PROP(Binning, MonotoneWithinTheLimit, (uint64_t seed)) {
@@ -122,6 +168,24 @@ TEST(Binning, RareValuesBeyondTheSampleAreFound) {
   const BinCuts again = find_cuts(data, 255, Context(1));
   for (size_t j = 0; j < 3; ++j)
     EXPECT_TRUE(std::ranges::equal(cuts.thresholds(j), again.thresholds(j))) << "feature " << j;
+  expect_bins_follow_cuts(data, cuts);
+}
+
+TEST(Binning, AMissingValueBeyondTheSampleIsFound) {
+  constexpr size_t kDocuments = 120000;
+  std::vector<float> values(kDocuments * 3);
+  for (size_t i = 0; i < kDocuments; ++i)
+    for (size_t j = 0; j < 3; ++j) values[3 * i + j] = static_cast<float>(i % (j == 0 ? 5 : 1000));
+  // In a feature of few values and in one of many; most documents lack the third.
+  values[3 * 77777] = std::numeric_limits<float>::quiet_NaN();
+  values[3 * 99999 + 1] = std::numeric_limits<float>::quiet_NaN();
+  for (size_t i = 0; i < kDocuments; ++i)
+    if (i != 31415) values[3 * i + 2] = std::numeric_limits<float>::quiet_NaN();
+  const Dataset data = dataset(values, 3);
+  const BinCuts cuts = find_cuts(data, 255, Context(2));
+  EXPECT_THAT(cuts.thresholds(0), testing::ElementsAre(BinCuts::kLowest, 0.5F, 1.5F, 2.5F, 3.5F));
+  EXPECT_EQ(cuts.bins(1), 255U);
+  EXPECT_THAT(cuts.thresholds(2), testing::ElementsAre(BinCuts::kLowest));
   expect_bins_follow_cuts(data, cuts);
 }
 

@@ -8,6 +8,7 @@
 #include <bit>
 #include <cmath>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <sstream>
 
@@ -150,7 +151,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"1 qid:1 1:", "no value"}, Refusal{"1 qid:1 1: 2:3", "no value"},
         Refusal{"1 qid:1 1:x", "value 'x' of feature 1"}, Refusal{"1 qid:1 1:2x 2:1", "value '2x'"},
         Refusal{"1 qid:1 1:0.5x", "value '0.5x'"}, Refusal{"1 qid:1 1:0x10", "value '0x10'"},
-        Refusal{"1 qid:1 1:nan", "value 'nan'"}, Refusal{"1 qid:1 1:-NaN", "value '-NaN'"},
+        Refusal{"1 qid:1 1:nanx", "value 'nanx'"}, Refusal{"1 qid:1 1:na", "value 'na'"},
         Refusal{"1 qid:1 1:inf", "value 'inf'"}, Refusal{"1 qid:1 1:-infinity", "value '-infinity'"},
         Refusal{"1 qid:1 1:1e39", "overflows"}, Refusal{"1 qid:1 1:-1e39", "overflows"},
         Refusal{"1 qid:1 1:340282366920938463463374607431768211456", "overflows"},
@@ -167,6 +168,21 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"\x7f"
                 "ELF\x02",
                 "label '\\x7fELF\\x02'"}));
+
+TEST(LetorReader, NanIsAMissingValueOrRefused) {
+  const std::string text = "1 qid:1 1:nan 2:3 4:NaN\n0 qid:1 2:-nan 5:+NAN#docid = a\n";
+  const Dataset data = parse(text);
+  ASSERT_EQ(data.features(), 5U);
+  const uint32_t missing = std::bit_cast<uint32_t>(std::numeric_limits<float>::quiet_NaN());
+  std::vector<uint32_t> bits;
+  for (const float x : data.values()) bits.push_back(std::bit_cast<uint32_t>(x));
+  const auto value = [](float x) { return std::bit_cast<uint32_t>(x); };
+  EXPECT_THAT(bits, ElementsAre(missing, value(3), 0, missing, 0, 0, missing, 0, 0, missing));
+  LetorOptions options;
+  options.missing = MissingValues::kRefuse;
+  EXPECT_EQ(error_of([&] { parse(text, options); }),
+            "file:1: value 'nan' of feature 1, expected a finite number (data.missing is refuse)");
+}
 
 TEST(LetorReader, LabelsAreWithinTheNumberOfLabels) {
   LetorOptions options;
@@ -695,7 +711,9 @@ RC_GTEST_PROP(LetorWriter, WhatIsWrittenReadsBackTheSame, (uint64_t seed, bool d
           default:
             break;
         }
-        features.push_back(std::isfinite(x) ? x + 0.0F : 0.0F);
+        features.push_back(std::isnan(x)   ? std::numeric_limits<float>::quiet_NaN()
+                           : std::isinf(x) ? 0.0F
+                                           : x + 0.0F);
       }
     }
   }

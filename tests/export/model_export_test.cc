@@ -181,11 +181,11 @@ class RankLib {
   Row row_;
 };
 
-// XGBoost's own file, as its predictor walks it.
-Ranker xgboost(const std::string& text) {
+// XGBoost's own file, as its predictor walks it; a missing value goes where it says, or always where 0 goes.
+Ranker xgboost(const std::string& text, bool missing_as_zero) {
   const json learner = json::parse(text).at("learner");
   EXPECT_EQ(learner.at("feature_names").get<std::vector<std::string>>(), names());
-  return [learner](Row row) {
+  return [learner, missing_as_zero](Row row) {
     const json& booster = learner.at("gradient_booster");
     float score = std::stof(learner.at("learner_model_param").at("base_score").get<std::string>());
     if (booster.at("name") == "gblinear") {
@@ -199,9 +199,13 @@ Ranker xgboost(const std::string& text) {
       while (tree.at("left_children")[node] != -1) {
         const size_t feature = tree.at("split_indices")[node];
         const auto threshold = tree.at("split_conditions")[node].get<float>();
-        EXPECT_EQ(tree.at("default_left")[node].get<int>(), 0 < threshold ? 1 : 0);
+        const bool default_left = tree.at("default_left")[node].get<int>() != 0;
+        if (missing_as_zero) {
+          EXPECT_EQ(default_left, 0 < threshold);
+        }
+        const bool left = std::isnan(row[feature]) ? default_left : row[feature] < threshold;
         // Its predictor takes the right child to be the one after the left.
-        node = tree.at("left_children")[node].get<size_t>() + (row[feature] < threshold ? 0 : 1);
+        node = tree.at("left_children")[node].get<size_t>() + (left ? 0 : 1);
       }
       score += tree.at("split_conditions")[node].get<float>();
     }
@@ -212,7 +216,7 @@ Ranker xgboost(const std::string& text) {
 Ranker read(ModelFormat format, const std::string& text) {
   switch (format) {
     case ModelFormat::kXgboost:
-      return xgboost(text);
+      return xgboost(text, true);
     case ModelFormat::kRankLib:
       return [ranklib = RankLib(text)](Row row) mutable { return ranklib(row); };
     case ModelFormat::kSolr:
@@ -426,26 +430,66 @@ TEST(ModelExport, SolrThresholdsKeepTheCut) {
   }
 }
 
+Dataset with_missing(const Dataset& data, uint64_t seed) {
+  Random random(seed);
+  std::vector<float> features(data.values().begin(), data.values().end());
+  for (size_t k = 0; k < features.size(); ++k)
+    if (k % kFeatures > 1 && random.uniform() < 0.3) features[k] = std::numeric_limits<float>::quiet_NaN();
+  return Dataset(std::move(features), kFeatures, {data.labels().begin(), data.labels().end()}, data.queries(),
+                 {});
+}
+
+TEST(ModelExport, MissingValuesGoTheLearnedWayInXgboostAndAreRefusedElsewhere) {
+  const Context context;
+  const Dataset train = with_missing(labelled_data(1), 1);
+  const Dataset data = with_missing(labelled_data(2), 2);
+  const std::vector<std::pair<std::string, Settings>> cases = {
+      {"adaboost_mh", {{"leaves", "6"}}},
+      {"adaboost_mh", {{"base", "product"}, {"terms", "8"}, {"shrinkage", "1"}}},
+      {"adaboost_mh", {{"base", "stump"}}},
+      {"logitboost", {{"leaves", "5"}}},
+      {"lambdamart", {{"leaves", "8"}}},
+      {"extra_trees", {}}};
+  for (const auto& [type, settings] : cases) {
+    SCOPED_TRACE(type);
+    const Bundle bundle = linear_bundle(test::train_by_name(train, type, settings, {5, 12}, context), train,
+                                        Normalize::kNone, Standardize::kNone, kLinear, context);
+    const PlainModel plain = plain_ranker(bundle);
+    const ExportedModel exported = export_model(ModelFormat::kXgboost, plain, {"mine", names(), false});
+    const Ranker ranker = xgboost(exported.text, false);
+    const std::vector<float> ours = bundle.predict(data, context);
+    for (size_t i = 0; i < data.documents(); ++i)
+      ASSERT_NEAR(ranker(data.row(i)), ours[i], 1e-5 * std::max(1.0F, std::abs(ours[i])));
+    for (const ModelFormat format : {ModelFormat::kRankLib, ModelFormat::kSolr, ModelFormat::kElasticsearch})
+      EXPECT_THAT(refusal([&] {
+                    export_model(format, plain, {"mine", names(), false});
+                  }),
+                  HasSubstr("training had missing values of the feature 'feature"));
+  }
+}
+
 // A product of stumps on the same feature: paths that contradict themselves are not written.
 TEST(ModelExport, ProductsExpandToWhatTheyAre) {
   const Context context;
-  const Dataset train = labelled_data(5);
-  const LearnedModel learned =
-      test::train_by_name(train, "adaboost_mh", {{"base", "product"}, {"terms", "8"}}, {20}, context);
-  const PlainModel plain = learned.model->plain(0);
-  const size_t points[] = {0};
-  const ScoreMatrix scores = learned.model->score(train, points, context)[0];
-  for (size_t i = 0; i < train.documents(); ++i)
-    for (size_t l = 0; l < plain.columns; ++l) {
-      double sum = plain.start[l];
-      for (const PlainTree& tree : plain.trees)
-        sum += tree.values[tree.leaf(train.row(i)) * plain.columns + l];
-      ASSERT_NEAR(sum, scores.row(i)[l], 1e-5);
+  for (const bool missing : {false, true}) {
+    const Dataset train = missing ? with_missing(labelled_data(5), 5) : labelled_data(5);
+    const LearnedModel learned =
+        test::train_by_name(train, "adaboost_mh", {{"base", "product"}, {"terms", "8"}}, {20}, context);
+    const PlainModel plain = learned.model->plain(0);
+    const size_t points[] = {0};
+    const ScoreMatrix scores = learned.model->score(train, points, context)[0];
+    for (size_t i = 0; i < train.documents(); ++i)
+      for (size_t l = 0; l < plain.columns; ++l) {
+        double sum = plain.start[l];
+        for (const PlainTree& tree : plain.trees)
+          sum += tree.values[tree.leaf(train.row(i)) * plain.columns + l];
+        ASSERT_NEAR(sum, scores.row(i)[l], 1e-5);
+      }
+    for (const PlainTree& tree : plain.trees) {
+      EXPECT_LE((tree.nodes.size() + 1) / 2, 256U);
+      for (const PlainTree::Node& node : tree.nodes)
+        EXPECT_TRUE(node.is_leaf() || node.above == node.below + 1);
     }
-  for (const PlainTree& tree : plain.trees) {
-    EXPECT_LE((tree.nodes.size() + 1) / 2, 256U);
-    for (const PlainTree::Node& node : tree.nodes)
-      EXPECT_TRUE(node.is_leaf() || node.above == node.below + 1);
   }
   Tree large;
   large.product = true;

@@ -20,6 +20,22 @@ class ExportModelTest : public testing::Test {
   void train(const std::string& arguments) const {
     at_.good("train --data train.txt --quiet --model m.tmx --learner " + arguments);
   }
+  // Makes values missing, more of them in documents of high grades.
+  void punch(const std::string& file) const {
+    std::istringstream in(slurp(at_ / file));
+    std::string text;
+    size_t number = 0;
+    for (std::string line; std::getline(in, line); text += '\n') {
+      std::istringstream words(line);
+      size_t feature = 0;
+      for (std::string word; words >> word; ++feature) {
+        const bool missing = feature > 3 && word.find(':') != std::string::npos &&
+                             (number++ * 7) % (12 - 2 * static_cast<size_t>(line[0] - '0')) == 0;
+        text += (feature > 0 ? " " : "") + (missing ? word.substr(0, word.find(':')) + ":nan" : word);
+      }
+    }
+    at_.write(file, text);
+  }
   static std::vector<double> numbers(const std::string& text) {
     std::istringstream in(text);
     std::vector<double> result;
@@ -77,6 +93,33 @@ TEST_F(ExportModelTest, XgboostGivesTheSameScores) {
     at_.good("predict --bundle " + bundle + " --data data.txt --out ours.txt --quiet");
     if (!expect_scores_of_xgboost(bundle)) GTEST_SKIP() << "python3-xgboost is not installed";
   }
+}
+
+TEST_F(ExportModelTest, XgboostTakesMissingValuesAsWeDo) {
+  for (const char* file : {"train.txt", "data.txt"}) punch(file);
+  for (const char* learner : {"lambdamart --set leaves=8 --set iterations=30",
+                              "random_forest --set iterations=10 --set leaves=20"}) {
+    SCOPED_TRACE(learner);
+    train(learner);
+    at_.good("score --model m.tmx --data data.txt --out ours.txt");
+    if (!expect_scores_of_xgboost("m.tmx")) GTEST_SKIP() << "python3-xgboost is not installed";
+  }
+  at_.write("linear.yaml",
+            "name: linear\ndata: {folds: [{train: train.txt, valid: data.txt, test: data.txt}], "
+            "allow_overlap: true}\n"
+            "learners:\n"
+            "- {type: adaboost_mh, base: product, terms: 4, iterations: 30}\n"
+            "- {type: extra_trees, leaves: 8, iterations: 20}\n"
+            "calibrate: {cpc: [], rbc: {regressors: [linear], targets: [raw]}}\nmix: {normalize: none}\n");
+  at_.good("run linear.yaml --quiet");
+  at_.good("predict --bundle runs/linear/bundle-fold1.tmx --data data.txt --out ours.txt --quiet");
+  expect_scores_of_xgboost("runs/linear/bundle-fold1.tmx");
+  Result result = at_.run("export-model m.tmx --format ranklib");
+  EXPECT_EQ(result.code, 2);
+  EXPECT_THAT(result.err, HasSubstr("which ranklib cannot say"));
+  result = at_.run("run linear.yaml --quiet data.missing=refuse");
+  EXPECT_EQ(result.code, 2);
+  EXPECT_THAT(result.err, HasSubstr("expected a finite number (data.missing is refuse)"));
 }
 
 TEST_F(ExportModelTest, WritesOrTellsWhyNot) {

@@ -61,7 +61,8 @@ AdaBoostRounds loaded_from(std::span<const uint8_t> bytes) {
 
 std::vector<PlainLearner::PlainCut> plain_cuts(const AdaBoostRounds& model, int t) {
   std::vector<PlainLearner::PlainCut> cuts;
-  for (const Cut& cut : model.trees[t].cuts) cuts.push_back({cut.feature, test::threshold(model, cut)});
+  for (const Cut& cut : model.trees[t].cuts)
+    cuts.push_back({cut.feature, test::threshold(model, cut), cut.missing_above});
   return cuts;
 }
 
@@ -104,7 +105,8 @@ TEST(ByHand, Stump) {
   ASSERT_EQ(add_rounds(trainer, 1), 1);
   const AdaBoostRounds model = trainer.rounds();
   // x_1 >= 5.5 votes for label 1 and against label 0; wrong on documents 3 and 10: edge (10 - 2) / 12.
-  EXPECT_THAT(plain_cuts(model, 0), testing::ElementsAre(PlainLearner::PlainCut{0, 5.5F}));
+  // Seven of the twelve documents pass it, where a missing value would go.
+  EXPECT_THAT(plain_cuts(model, 0), testing::ElementsAre(PlainLearner::PlainCut{0, 5.5F, true}));
   EXPECT_THAT(model.trees[0].votes, testing::ElementsAre(0b10U, 0b01U));
   EXPECT_NEAR(model.trees[0].edge, 2.0 / 3, 1e-7);
   EXPECT_NEAR(model.trees[0].alpha, 0.5 * std::log(5.0), 1e-6);
@@ -123,8 +125,8 @@ TEST(ByHand, Tree) {
   // The stump first; then document 3 leaves the lower leaf. Document 10 could leave the upper one only
   // together with a neighbour, or by two more cuts of which the first gains nothing: edge growth stalls at
   // three leaves.
-  EXPECT_THAT(plain_cuts(model, 0),
-              testing::ElementsAre(PlainLearner::PlainCut{0, 5.5F}, PlainLearner::PlainCut{1, 0.5F}));
+  EXPECT_THAT(plain_cuts(model, 0), testing::ElementsAre(PlainLearner::PlainCut{0, 5.5F, true},
+                                                         PlainLearner::PlainCut{1, 0.5F, false}));
   EXPECT_THAT(model.trees[0].split_leaf, testing::ElementsAre(0, 0));
   EXPECT_THAT(model.trees[0].votes, testing::ElementsAre(0b01U, 0b10U, 0b10U));
   EXPECT_NEAR(model.trees[0].edge, 10.0 / 12, 1e-7);
@@ -139,8 +141,8 @@ TEST(ByHand, Product) {
       data, with({{"base", "product"}, {"terms", "2"}, {"shrinkage", "1"}, {"weights", "uniform"}}), context);
   ASSERT_EQ(add_rounds(trainer, 1), 1);
   const AdaBoostRounds model = trainer.rounds();
-  EXPECT_THAT(plain_cuts(model, 0),
-              testing::ElementsAre(PlainLearner::PlainCut{0, 5.5F}, PlainLearner::PlainCut{1, 0.5F}));
+  EXPECT_THAT(plain_cuts(model, 0), testing::ElementsAre(PlainLearner::PlainCut{0, 5.5F, true},
+                                                         PlainLearner::PlainCut{1, 0.5F, false}));
   // Documents that fail both cuts (1 2 4 5) are in leaf 0 and get label 0; one failure is leaf 1, label 1.
   EXPECT_THAT(model.trees[0].votes, testing::ElementsAre(0b01U, 0b10U));
   EXPECT_NEAR(model.trees[0].edge, 10.0 / 12, 1e-7);
@@ -191,9 +193,11 @@ TEST(ByHand, InitialWeights) {
 
 TEST(AgainstPlain, StumpAndProduct) {
   const Context context(2);
-  for (const int terms : {1, 2, 3}) {
+  for (const int choice : {1, 2, 3, 4, 5, 6}) {
+    const int terms = (choice + 1) / 2;
     // With three terms so many features that some share a column of bins.
-    const Dataset data = random_dataset(40, terms < 3 ? 5 : 17, 3, 100 + static_cast<uint64_t>(terms));
+    const Dataset all = random_dataset(40, terms < 3 ? 5 : 17, 3, 100 + static_cast<uint64_t>(terms));
+    const Dataset data = choice % 2 == 0 ? test::with_missing(all, 3) : all;
     BoostRun trainer(data, with({{"base", "product"}, {"terms", std::to_string(terms)}, {"shrinkage", "1"}}),
                      context);
     for (int t = 0; t < 6; ++t) {
@@ -249,6 +253,9 @@ TEST(AgainstPlain, TreesOfBothGrowths) {
   expect_trees_as_plain(random_dataset(60, 11, 4, 8), 4, 8);
   expect_trees_as_plain(random_dataset(60, 26, 5, 9), 5, 8);  // some features share a column of bins
   expect_trees_as_plain(random_dataset(60, 11, 4, 7), 4, 8);
+  expect_trees_as_plain(test::with_missing(random_dataset(60, 11, 4, 7), 1), 4, 8);
+  expect_trees_as_plain(test::with_missing(random_dataset(60, 26, 5, 9), 2), 5, 8);
+  expect_trees_as_plain(test::with_missing(random_dataset(4000, 3, 5, 9), 3), 5, 2);
   for (const int labels : {3, 5, 7}) expect_trees_as_plain(random_dataset(4000, 3, labels, 9), labels, 2);
 }
 
@@ -280,11 +287,13 @@ TEST(AdaBoost, TheErrorStaysBelowTheBoundAndWeightsStayNormalised) {
 
 TEST(AdaBoost, ScoresAreThoseOfTheDefinition) {
   const Context context(2);
-  for (const int labels : {2, 3, 5, 9, 17, 32}) {
-    const Dataset data = random_dataset(331, 7, labels, 50);
+  for (const int choice : {2, 3, 5, 9, 17, 32, -3, -5}) {
+    const int labels = std::abs(choice);
+    const Dataset all = random_dataset(331, 7, labels, 50);
+    const Dataset data = choice < 0 ? test::with_missing(all, 4) : all;
     for (const AdaBoostOptions& options : many_options()) {
       const AdaBoostRounds model = train_adaboost(
-          data,
+          choice == -5 ? all : data,  // then values are missing that training always had
           [&] {
             AdaBoostOptions o = options;
             o.iterations = 12;
@@ -319,7 +328,7 @@ TEST(AdaBoost, TheSameBytesOnAnyNumberOfThreads) {
 
 TEST(AdaBoost, ExtendingGivesTheBytesOfTheLongRun) {
   const Context context(2, 3);
-  const Dataset data = random_dataset(500, 9, 3, 5);
+  const Dataset data = test::with_missing(random_dataset(500, 9, 3, 5), 5);
   for (AdaBoostOptions options : many_options()) {
     options.iterations = 40;
     const std::vector<uint8_t> whole = saved_bytes(train_adaboost(data, options, context));

@@ -1,9 +1,11 @@
 // Data and a plain second implementation for the tests of boosting.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <vector>
@@ -33,6 +35,19 @@ inline Dataset random_dataset(size_t n, size_t d, int labels, uint64_t seed) {
   return make_dataset(std::move(features), d, std::move(label));
 }
 
+// The same in which some values are missing: in every third feature none, in the next any, in the next more
+// the higher the label.
+inline Dataset with_missing(const Dataset& data, uint64_t seed) {
+  Random random(seed);
+  std::vector<float> features(data.values().begin(), data.values().end());
+  for (size_t k = 0; k < features.size(); ++k) {
+    const size_t j = k % data.features();
+    const double share = j % 3 == 0 ? 0 : j % 3 == 1 ? 0.3 : 0.2 * data.labels()[k / data.features()];
+    if (random.uniform() < share) features[k] = std::numeric_limits<float>::quiet_NaN();
+  }
+  return make_dataset(std::move(features), data.features(), {data.labels().begin(), data.labels().end()});
+}
+
 // The learners once more, by exhaustive loops over documents, from the same fixed-point weights.
 class PlainLearner {
  public:
@@ -40,6 +55,7 @@ class PlainLearner {
   struct PlainCut {
     size_t feature = 0;
     float threshold = 0;
+    bool missing_above = false;
     bool operator==(const PlainCut&) const = default;
   };
 
@@ -59,7 +75,22 @@ class PlainLearner {
   }
   int y(size_t i, size_t l) const { return static_cast<size_t>(data_.labels()[i]) == l ? 1 : -1; }
   int64_t weight(size_t i, size_t l) const { return weight_[i * labels_ + l]; }
-  bool passes(size_t i, const PlainCut& cut) const { return data_.row(i)[cut.feature] >= cut.threshold; }
+  bool passes(size_t i, const PlainCut& cut) const {
+    const float x = data_.row(i)[cut.feature];
+    return std::isnan(x) ? cut.missing_above : x >= cut.threshold;
+  }
+  // The sides that a missing value may take: both where some document of the set has one; else that of the
+  // larger child, which is set afterwards.
+  std::vector<bool> sides(const Set& set, size_t feature) const {
+    const bool missing =
+        std::any_of(set.begin(), set.end(), [&](size_t i) { return std::isnan(data_.row(i)[feature]); });
+    return missing ? std::vector<bool>{false, true} : std::vector<bool>{false};
+  }
+  void set_side(const Set& set, PlainCut& cut) const {
+    if (sides(set, cut.feature).size() > 1) return;
+    const auto passing = std::count_if(set.begin(), set.end(), [&](size_t i) { return passes(i, cut); });
+    cut.missing_above = 2 * static_cast<size_t>(passing) > set.size();
+  }
 
   double edge(const Set& set) const {
     double total = 0;
@@ -85,12 +116,14 @@ class PlainLearner {
                                        const std::function<double(const Set&, const Set&)>& value) const {
     std::pair<double, PlainCut> best = {-HUGE_VAL, {}};
     for (size_t j = 0; j < data_.features(); ++j)
-      for (const float threshold : cuts_.thresholds(j)) {
-        const auto [below, above] = divide(set, {j, threshold});
-        if (below.empty() || above.empty()) continue;
-        const double v = value(below, above);
-        if (v > best.first) best = {v, {j, threshold}};
-      }
+      for (const bool side : sides(set, j))
+        for (const float threshold : cuts_.thresholds(j)) {
+          const auto [below, above] = divide(set, {j, threshold, side});
+          if (below.empty() || above.empty()) continue;
+          const double v = value(below, above);
+          if (v > best.first) best = {v, {j, threshold, side}};
+        }
+    set_side(set, best.second);
     return best;
   }
   std::pair<Set, Set> divide(const Set& set, const PlainCut& cut) const {
@@ -166,11 +199,13 @@ class PlainLearner {
       };
       std::pair<double, PlainCut> found = {-1, {}};
       for (size_t j = 0; j < data_.features(); ++j)
-        for (const float threshold : cuts_.thresholds(j)) {
-          double total = 0;
-          for (const double e : label_edges({j, threshold})) total += std::abs(e);
-          if (total > found.first) found = {total, {j, threshold}};
-        }
+        for (const bool side : sides(everything(), j))
+          for (const float threshold : cuts_.thresholds(j)) {
+            double total = 0;
+            for (const double e : label_edges({j, threshold, side})) total += std::abs(e);
+            if (total > found.first) found = {total, {j, threshold, side}};
+          }
+      set_side(everything(), found.second);
       if (found.first > best) {
         best = found.first;
         terms[now].cut = found.second;
@@ -243,7 +278,9 @@ inline std::vector<double> plain_scores(const AdaBoostRounds& made, std::span<co
     const Tree& tree = made.trees[t];
     size_t leaf = 0;
     for (size_t k = 0; k < tree.cuts.size(); ++k) {
-      const bool pass = x[tree.cuts[k].feature] >= threshold(made, tree.cuts[k]);
+      const float value = x[tree.cuts[k].feature];
+      const bool pass =
+          std::isnan(value) ? tree.cuts[k].missing_above : value >= threshold(made, tree.cuts[k]);
       if (tree.product)
         leaf ^= pass ? 0 : 1;
       else if (tree.split_leaf[k] == leaf && pass)

@@ -399,11 +399,19 @@ PlainTree plain_tree(const BinnedDataset& bins, const BinCuts& cuts, const std::
   std::vector<std::vector<size_t>> leaves(1);
   std::vector<int> depth = {0};
   for (size_t i = 0; i < words.size(); ++i) leaves[0].push_back(i);
+  const auto is_missing = [&](size_t i, uint32_t feature) {
+    return cuts.has_missing(feature) && bins.bin(i, feature) == 0;
+  };
   const auto side = [&](const std::vector<size_t>& set, const Cut& cut, bool above) {
     std::vector<size_t> chosen;
-    for (const size_t i : set)
-      if ((bins.bin(i, cut.feature) > cut.bin) == above) chosen.push_back(i);
+    for (const size_t i : set) {
+      const bool passes = is_missing(i, cut.feature) ? cut.missing_above : bins.bin(i, cut.feature) > cut.bin;
+      if (passes == above) chosen.push_back(i);
+    }
     return chosen;
+  };
+  const auto lacks_some = [&](const std::vector<size_t>& set, uint32_t feature) {
+    return std::any_of(set.begin(), set.end(), [&](size_t i) { return is_missing(i, feature); });
   };
   PlainTree tree;
   while (leaves.size() < static_cast<size_t>(options.leaves)) {
@@ -417,9 +425,10 @@ PlainTree plain_tree(const BinnedDataset& bins, const BinCuts& cuts, const std::
       const double least = std::max({1.0, options.min_hessian * scale.hessian,
                                      (options.min_documents - 0.5) * static_cast<double>(total.second) /
                                          static_cast<double>(set.size())});
-      for (uint32_t j = 0; j < cuts.features(); ++j)
-        for (size_t b = 0; b + 1 < cuts.bins(j); ++b) {
-          const Cut cut = {j, static_cast<uint8_t>(b)};
+      for (uint32_t j = 0; j < cuts.features(); ++j) {
+        const size_t cuts_of_a_side = cuts.bins(j) - 1;
+        for (size_t k = 0; k < cuts_of_a_side * (lacks_some(set, j) ? 2 : 1); ++k) {
+          const Cut cut = {j, static_cast<uint8_t>(k % cuts_of_a_side), k >= cuts_of_a_side};
           const auto below = sums(side(set, cut, false));
           const std::pair<int64_t, int64_t> above = {total.first - below.first, total.second - below.second};
           if (static_cast<double>(below.second) < least || static_cast<double>(above.second) < least)
@@ -431,8 +440,11 @@ PlainTree plain_tree(const BinnedDataset& bins, const BinCuts& cuts, const std::
             from = leaf;
           }
         }
+      }
     }
     if (best.gain <= 0) break;
+    if (!lacks_some(leaves[from], best.cut.feature))
+      best.cut.missing_above = 2 * side(leaves[from], best.cut, true).size() > leaves[from].size();
     tree.cuts.push_back(best.cut);
     tree.split_leaf.push_back(static_cast<uint8_t>(from));
     leaves.push_back(side(leaves[from], best.cut, true));
@@ -447,8 +459,23 @@ PlainTree plain_tree(const BinnedDataset& bins, const BinCuts& cuts, const std::
   return tree;
 }
 
-TEST(TreeGrower, EqualsThePlainTreeCutForCut) {
-  const Dataset data = tree_data(5, 60);
+// The same documents; in every third feature no value is missing, in the next any, in the next more the
+// higher the grade, and all of the fifth.
+Dataset with_missing(const Dataset& data, uint64_t seed) {
+  Random random(seed);
+  std::vector<float> features(data.values().begin(), data.values().end());
+  for (size_t k = 0; k < features.size(); ++k) {
+    const size_t j = k % data.features();
+    const double share = j % 3 == 0 ? 0 : j % 3 == 1 ? 0.3 : 0.2 * data.labels()[k / data.features()];
+    if (j == 4 || random.uniform() < share) features[k] = std::numeric_limits<float>::quiet_NaN();
+  }
+  std::vector<size_t> offsets = {0};
+  for (size_t q = 0; q < data.queries().size(); ++q) offsets.push_back(data.queries().end(q));
+  return with_queries(std::move(features), data.features(), {data.labels().begin(), data.labels().end()},
+                      std::move(offsets));
+}
+
+void expect_plain_trees(const Dataset& data) {
   for (const size_t max_bins : {20, 255})
     for (const int depth : {0, 3})
       for (const double l2 : {0.0, 5.0}) {
@@ -475,11 +502,110 @@ TEST(TreeGrower, EqualsThePlainTreeCutForCut) {
         for (size_t k = 0; k < plain.cuts.size(); ++k) {
           EXPECT_EQ(fast.tree.cuts[k].feature, plain.cuts[k].feature) << k;
           EXPECT_EQ(fast.tree.cuts[k].bin, plain.cuts[k].bin) << k;
+          EXPECT_EQ(fast.tree.cuts[k].missing_above, plain.cuts[k].missing_above) << k;
           EXPECT_EQ(fast.tree.split_leaf[k], plain.split_leaf[k]) << k;
         }
         for (size_t k = 0; k < plain.values.size(); ++k)
           EXPECT_NEAR(fast.tree.values[k], plain.values[k], 1e-5 * (1 + std::abs(plain.values[k])));
       }
+}
+
+TEST(TreeGrower, EqualsThePlainTreeCutForCut) {
+  expect_plain_trees(tree_data(5, 60));
+  expect_plain_trees(with_missing(tree_data(5, 60), 1));
+}
+
+// A missing value alone tells the grade; the values do not.
+TEST(Mart, MissingValuesTakeTheSideThatIsRight) {
+  const float missing = std::numeric_limits<float>::quiet_NaN();
+  std::vector<float> features;
+  std::vector<int32_t> labels;
+  for (int i = 0; i < 12; ++i) {
+    features.insert(features.end(),
+                    {i % 3 == 0 ? missing : static_cast<float>(i % 2), static_cast<float>(i % 2)});
+    labels.push_back(i % 3 == 0 ? 1 : 0);
+  }
+  const Dataset data = with_queries(features, 2, labels, {0, 12});
+  const Context context(1);
+  const LearnedModel learned = test::train_by_name(
+      data, "mart", {{"iterations", "1"}, {"leaves", "8"}, {"shrinkage", "1"}, {"min_documents", "1"}}, {1},
+      context);
+  const auto& model = dynamic_cast<const TreeModel&>(*learned.model);
+  const Tree& tree = model.trees().at(0);
+  ASSERT_EQ(tree.cuts.size(), 1U);
+  EXPECT_EQ(tree.cuts[0].feature, 0U);
+  EXPECT_FALSE(tree.cuts[0].missing_above);
+  EXPECT_EQ(model.cuts().thresholds(0)[tree.cuts[0].bin], BinCuts::kLowest);
+  const size_t point[1] = {0};
+  const Dataset low = with_queries({-3e38F, 0, missing, missing}, 2, {0, 0}, {0, 2});
+  const ScoreMatrix scores = std::move(model.score(low, point, context)[0]);
+  EXPECT_NEAR(scores.row(0)[0], 0, 1e-5);
+  EXPECT_NEAR(scores.row(1)[0], 1, 1e-5);
+}
+
+// Walked node by node, also where values are missing that training always had.
+TEST(TreeLearners, ScoresAreThoseOfThePlainTrees) {
+  const Dataset whole = tree_data(8, 60);
+  const Dataset holes = with_missing(whole, 2);
+  const Dataset other = with_missing(tree_data(9, 60), 3);
+  const Context context(2);
+  for (const std::string& type : kTypes)
+    for (const Dataset* train : {&whole, &holes}) {
+      const LearnedModel learned = test::train_by_name(*train, type, small(type), {10}, context);
+      const size_t point[1] = {0};
+      const PlainModel plain = learned.model->plain(0);
+      EXPECT_EQ(plain.missing.empty(), train == &whole);
+      const ScoreMatrix scores = std::move(learned.model->score(other, point, context)[0]);
+      for (size_t i = 0; i < other.documents(); ++i) {
+        std::vector<double> sum = plain.start;
+        for (const auto& tree : plain.trees)
+          for (size_t c = 0; c < plain.columns; ++c)
+            sum[c] += tree.values[tree.leaf(other.row(i)) * plain.columns + c];
+        for (size_t c = 0; c < plain.columns; ++c) EXPECT_NEAR(scores.row(i)[c], sum[c], 1e-4) << type;
+      }
+    }
+}
+
+// Nothing but whether values are missing tells the grade.
+TEST(TreeLearners, FindWhatMissingValuesTell) {
+  const Context context(2);
+  const auto planted = [](uint64_t seed) {
+    Random random(seed);
+    std::vector<float> features;
+    std::vector<int32_t> labels;
+    std::vector<size_t> offsets = {0};
+    for (size_t i = 0; i < 1500; ++i) {
+      const auto label = static_cast<int32_t>(random.below(3));
+      for (size_t j = 0; j < 6; ++j) {
+        const bool missing = j < 2 && random.uniform() < (j == 0 ? 0.45 * label : 0.9 - 0.45 * label);
+        features.push_back(missing ? std::numeric_limits<float>::quiet_NaN()
+                                   : static_cast<float>(random.normal()));
+      }
+      labels.push_back(label);
+      if (i % 10 == 9) offsets.push_back(i + 1);
+    }
+    return with_queries(std::move(features), 6, std::move(labels), std::move(offsets));
+  };
+  const Dataset train = planted(1);
+  const Dataset other = planted(2);
+  const SelectionMetric metric(other.queries(), other.labels(), exponential_grades(3));
+  const double chance = metric(std::vector<float>(other.documents(), 0.0F));
+  std::vector<std::pair<std::string, Settings>> learners;
+  for (const std::string& type : kTypes) learners.push_back({type, small(type)});
+  learners.push_back({"lambdamart", {{"bandit", "value"}, {"arms_per_pull", "2"}}});
+  for (const char* base : {"stump", "product", "tree"})
+    for (const char* bandit : {"none", "value"})
+      learners.push_back({"adaboost_mh", {{"base", base}, {"bandit", bandit}}});
+  for (const char* votes : {"shared", "real"}) learners.push_back({"adaboost_mh", {{"votes", votes}}});
+  for (const auto& [type, settings] : learners) {
+    const LearnedModel learned = test::train_by_name(train, type, settings, {40}, context);
+    const size_t point[1] = {0};
+    const ScoreMatrix scores = std::move(learned.model->score(other, point, context)[0]);
+    std::vector<float> ranking;
+    for (size_t i = 0; i < other.documents(); ++i)
+      ranking.push_back(scores.columns() == 1 ? scores.row(i)[0] : scores.row(i)[2] - scores.row(i)[0]);
+    EXPECT_GT(metric(ranking), chance + 0.15) << type << ' ' << testing::PrintToString(settings);
+  }
 }
 
 TEST(Mart, OneRoundByHand) {
@@ -559,7 +685,7 @@ TEST(TreeLearners, LearnToRank) {
 }
 
 TEST(TreeLearners, SameBytesOnAnyNumberOfThreads) {
-  const Dataset data = tree_data(8, 120);
+  const Dataset data = with_missing(tree_data(8, 120), 4);
   for (const std::string& type : kTypes)
     for (const std::string variant : {"", "rows", "bandit"}) {
       Settings settings = small(type);
@@ -602,8 +728,8 @@ TEST(GradientTrees, SharedHistogramsAreTheSameOnAnyNumberOfThreads) {
 }
 
 TEST(TreeLearners, GoOnWhereTheyStopped) {
-  const Dataset data = tree_data(9, 60);
-  const Dataset valid = tree_data(10, 30);
+  const Dataset data = with_missing(tree_data(9, 60), 5);
+  const Dataset valid = with_missing(tree_data(10, 30), 6);
   const Context context(2);
   BinCache cache(data);
   const TrainingData training(cache);
@@ -674,7 +800,7 @@ TEST(TreeLearners, KeepSaveAndLoad) {
 
 TEST(TreeLearners, StopEarlyAndKeepNominalPoints) {
   const Dataset data = tree_data(13, 60);
-  const Dataset valid = tree_data(14, 30);
+  const Dataset valid = with_missing(tree_data(14, 30), 7);  // of values that training always had
   const Context context(2);
   BinCache cache(data);
   const TrainingData training(cache);
@@ -711,8 +837,13 @@ TEST(TreeLearners, OddData) {
   const Dataset singles = with_queries({1, 2, 3}, 1, {0, 1, 1}, {0, 1, 2, 3});
   const Dataset constant = with_queries({1, 1, 1, 1}, 1, {0, 1, 1, 0}, {0, 4});
   const Dataset one_label = with_queries({1, 2, 3, 4}, 1, {0, 0, 0, 0}, {0, 2, 4});
+  const float missing = std::numeric_limits<float>::quiet_NaN();
+  const Dataset all_missing = with_queries(std::vector<float>(4, missing), 1, {0, 1, 1, 0}, {0, 4});
+  const Dataset one_value = with_queries({1, missing, 1, missing}, 1, {0, 1, 0, 1}, {0, 4});
+  const Dataset one_document = with_queries({missing, 1}, 2, {1}, {0, 1});
   for (const std::string& type : kTypes)
-    for (const Dataset* data : {&mixed, &singles, &constant, &one_label}) {
+    for (const Dataset* data :
+         {&mixed, &singles, &constant, &one_label, &all_missing, &one_value, &one_document}) {
       const LearnedModel learned =
           test::train_by_name(*data, type, {{"min_documents", "2"}}, {1, 20}, context);
       const size_t points[2] = {0, 1};

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -15,9 +16,12 @@
 namespace tunemix {
 
 // Thresholds of every feature, ascending. Bin of x: how many thresholds are <= x; so x >= threshold[b] is bin
-// > b.
+// > b. A missing value (NaN) is in bin 0. The first threshold of a feature with missing values is kLowest,
+// which all its other values reach, so that bin 0 is that of the missing ones alone.
 class BinCuts {
  public:
+  static constexpr float kLowest = std::numeric_limits<float>::lowest();
+
   BinCuts() = default;
   explicit BinCuts(const std::vector<std::vector<float>>& thresholds);
 
@@ -26,6 +30,13 @@ class BinCuts {
     return {values_.data() + offsets_[feature], offsets_[feature + 1] - offsets_[feature]};
   }
   size_t bins(size_t feature) const { return thresholds(feature).size() + 1; }
+  // Whether bin 0 is that of missing values alone.
+  bool has_missing(size_t feature) const {
+    const auto t = thresholds(feature);
+    return !t.empty() && t[0] == kLowest;
+  }
+  // The same with a bin for missing values in every feature.
+  BinCuts with_missing() const;
   uint8_t bin(size_t feature, float x) const;
 
   void save(BinaryWriter& out) const;
@@ -78,10 +89,12 @@ class BinnedDataset {
     size_t column = 0;
     size_t step = 1;
     size_t bins = 1;
+    bool missing = false;  // bin 0 is that of missing values alone
 
     uint8_t bin(uint8_t byte) const { return static_cast<uint8_t>(byte / step % bins); }
-    // For every byte: 1 if the feature's bin is above the given one, else 0.
-    std::array<uint8_t, 256> above(uint8_t given) const;
+    // For every byte: 1 if the feature's bin is above the given one, else 0; `missing_above`: 1 too for a
+    // missing value.
+    std::array<uint8_t, 256> above(uint8_t given, bool missing_above) const;
   };
   const Place& place(size_t feature) const { return places_[feature]; }
   uint8_t bin(size_t document, size_t feature) const {

@@ -15,12 +15,16 @@
 
 namespace tunemix {
 
+// What becomes of a value `nan`: it is a missing value, or an error.
+enum class MissingValues { kLearn, kRefuse };
+
 struct LetorOptions {
   size_t num_features = 0;         // 0: the largest feature id seen; else ids above it are an error
   size_t least_features = 0;       // data of fewer features gets so many, the last ones 0
   size_t max_feature_id = 100000;  // a larger id is refused as absurd, in any case
   int num_labels = 0;              // 0: any label from 0 to max_label; else labels are 0..num_labels-1
   int max_label = 31;
+  MissingValues missing = MissingValues::kLearn;
   bool unlabelled = false;   // accept label -1 (read as 0): data for prediction
   bool labels_only = false;  // features are checked and dropped: the data set has none
 };

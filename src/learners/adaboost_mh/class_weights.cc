@@ -1,8 +1,17 @@
 #include "learners/adaboost_mh/class_weights.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace tunemix::trees {
+
+bool ClassWeights::move_first(const int32_t* kept, size_t bins, int32_t* moved) const {
+  const size_t lanes = kernels_.packed_lanes();
+  if (std::all_of(kept, kept + lanes, [](int32_t sum) { return sum == 0; })) return false;
+  std::copy(kept + lanes, kept + bins * lanes, moved);
+  for (size_t l = 0; l < lanes; ++l) moved[(bins - 2) * lanes + l] += kept[l];
+  return true;
+}
 
 void ClassWeights::see_root(const NodeCut<Sums>& cut) {
   if (criterion_.kind == kind_) return;

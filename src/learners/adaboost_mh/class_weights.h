@@ -75,6 +75,7 @@ class ClassWeights {
     std::copy_n(plain, kept_cells(bins), kept);
   }
 
+  bool move_first(const int32_t* kept, size_t bins, int32_t* moved) const;
   Sums sum(const int32_t* kept, size_t bins) const { return kernels_.total(kept, bins); }
   static Sums rest(const Sums& all, const Sums& some) {
     Sums rest;

@@ -33,7 +33,7 @@ LearnerEntry adaboost_mh_learner() {
   entry.type = "adaboost_mh";
   entry.family = "boosting";
   entry.row = "AB";
-  entry.version = 5;
+  entry.version = 6;
   entry.takes_missing = true;
   entry.doc = "AdaBoost.MH with trees, stumps or decision products, searched in full or through a bandit.";
   entry.citation = "Schapire and Singer 1999; Kégl and Busa-Fekete 2009; Busa-Fekete and Kégl 2010";

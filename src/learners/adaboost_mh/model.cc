@@ -71,6 +71,7 @@ void write_rounds(BinaryWriter& out, std::span<const Tree> rounds, size_t labels
   out.put(column<uint8_t>(rounds, [](const Tree& r) { return r.cuts.size(); }));
   out.put(cut_column<uint32_t>(rounds, [](const Cut& cut) { return cut.feature; }));
   out.put(cut_column<uint8_t>(rounds, [](const Cut& cut) { return cut.bin; }));
+  out.put(cut_column<uint8_t>(rounds, [](const Cut& cut) { return cut.missing_above ? 1 : 0; }));
   std::vector<uint8_t> split_leaf;
   std::vector<float> values;
   for (const Tree& tree : rounds) {
@@ -97,6 +98,7 @@ std::vector<Tree> read_rounds(BinaryReader& in, size_t labels, const BinCuts& cu
   }
   const auto feature = get_vector_of<uint32_t>(in, total_cuts);
   const auto bin = get_vector_of<uint8_t>(in, total_cuts);
+  const auto missing_above = get_vector_of<uint8_t>(in, total_cuts);
   const auto split_leaf = get_vector_of<uint8_t>(in, tree_cuts);
   BitReader bits(in.get_vector<uint8_t>(), in);
   const auto values = in.get_vector<float>();
@@ -114,7 +116,7 @@ std::vector<Tree> read_rounds(BinaryReader& in, size_t labels, const BinCuts& cu
       in.fail("a round has no finite weight");
     tree.product = product[t] != 0;
     for (size_t k = 0; k < cut_count[t]; ++k, ++next_cut) {
-      const Cut cut = {feature[next_cut], bin[next_cut]};
+      const Cut cut = {feature[next_cut], bin[next_cut], missing_above[next_cut] != 0};
       if (cut.feature >= cuts.features() || cut.bin >= cuts.thresholds(cut.feature).size())
         in.fail("a cut has no threshold");
       tree.cuts.push_back(cut);
@@ -278,6 +280,7 @@ std::vector<double> AdaBoostModel::importance() const {
 PlainModel AdaBoostModel::plain(size_t point) const {
   PlainModel plain;
   plain.features = features();
+  plain.missing = trees::features_with_missing(rounds_.cuts);
   plain.columns = columns();
   plain.start.assign(columns(), 0.0);
   for (int t = 0; t < rounds_of(point); ++t) {

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "learners/adaboost_mh/round_learner.h"
+#include "trees/partition.h"
 
 namespace tunemix::trees {
 namespace {
@@ -42,7 +43,7 @@ class ProductLearner final : public RoundLearner {
       first = false;
       const double edge = found.found ? ClassWeights::edge(found) : 0;
       if (edge > tree.edge) {
-        term = found.cut;
+        term = with_side(found);
         set_votes(found.total, &found.below, tree);
         tried_since_growth = 0;
       } else {
@@ -57,6 +58,15 @@ class ProductLearner final : public RoundLearner {
   }
 
  private:
+  Cut with_side(const NodeCut<Sums>& found) const {
+    Cut cut = found.cut;
+    const Documents all = weights_.root();
+    if (!found.side_known)
+      cut.missing_above = larger_above(
+          count_passing(search_.bins(), cut, all.index, all.count, search_.context().pool()), all.count);
+    return cut;
+  }
+
   // v_l is the sign of the edge on label l; leaf 1 is where the product of the phi is -1.
   void set_votes(const Sums& total, const Sums* below, Tree& tree) const {
     uint32_t votes = 0;
@@ -83,15 +93,18 @@ void xor_failing(const BinnedDataset& bins, const Cut& cut, std::span<uint8_t> l
   const BinnedDataset::Place& place = bins.place(cut.feature);
   const uint8_t* column = bins.column(place.column);
   const size_t width = bins.width(place.column);
-  const std::array<uint8_t, 256> byte_passes = place.above(cut.bin);
+  const std::array<uint8_t, 256> byte_passes = place.above(cut.bin, cut.missing_above);
   parallel_blocks(context.pool(), leaf.size(), 65536, [&](size_t begin, size_t end) {
     // Bytes may alias anything, so all that the loops read besides is local.
     uint8_t* __restrict to = leaf.data();
     const uint8_t* from = column;
     const uint8_t* passes = byte_passes.data();
-    const uint8_t bin = cut.bin;
+    // One less, a missing value is above all bins.
+    const uint8_t less = place.missing && cut.missing_above ? 1 : 0;
+    const auto bin = static_cast<uint8_t>(cut.bin - less);
     if (width == 1)
-      for (size_t i = begin; i < end; ++i) to[i] ^= static_cast<uint8_t>(from[i] <= bin);
+      for (size_t i = begin; i < end; ++i)
+        to[i] ^= static_cast<uint8_t>(static_cast<uint8_t>(from[i] - less) <= bin);
     else
       for (size_t i = begin, w = width; i < end; ++i) to[i] ^= passes[from[i * w]] ^ 1;
   });

@@ -187,9 +187,9 @@ void AdaBoostTrainer::replay() {
                     [&](size_t begin, size_t end) {
                       AlignedVector<int8_t> columns(scorer.columns_size(), 0);
                       alignas(64) uint8_t block_leaf[trees::BlockScorer::kBlock];
-                      scorer.fill(*bins_, begin, end - begin, columns.data());
+                      const bool missing = scorer.fill(*bins_, begin, end - begin, columns.data());
                       for (size_t t = 0; t < chunk.size(); ++t) {
-                        scorer.leaves(t, columns.data(), block_leaf);
+                        scorer.leaves(t, columns.data(), missing, block_leaf);
                         weights_->apply(factors[t], block_leaf, begin, end - begin);
                       }
                     });

@@ -74,6 +74,14 @@ void Gradients::add_drawn(std::span<const uint8_t* const> columns, const Documen
   }
 }
 
+bool Gradients::move_first(const uint64_t* kept, size_t bins, uint64_t* moved) const {
+  const uint64_t first = kept[0];
+  if (first == 0) return false;
+  for (size_t b = 0; b + 2 < bins; ++b) moved[b] = kept[b + 1] - first;
+  std::fill(moved + bins - 2, moved + kept_cells(bins - 1), kept[bins - 1]);
+  return true;
+}
+
 BestCut Gradients::best_cut(uint32_t feature, const uint64_t* kept, size_t bins, size_t documents,
                             uint64_t total, const NodeRule& rule) const {
   if (bins < 2 || (!rule.features.empty() && rule.features[feature] == 0)) return {};

@@ -72,6 +72,7 @@ class Gradients {
   }
   void keep_plain(uint64_t* plain, size_t bins, uint64_t* kept) const { take(plain, bins, kept); }
 
+  bool move_first(const uint64_t* kept, size_t bins, uint64_t* moved) const;
   uint64_t sum(const uint64_t* kept, size_t bins) const { return kept[bins - 1]; }
   static uint64_t rest(uint64_t all, uint64_t some) { return all - some; }
   // By GL^2 / (HL + l2) + GR^2 / (HR + l2), in units.

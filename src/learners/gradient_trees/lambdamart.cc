@@ -177,7 +177,7 @@ TreeLearner lambdamart() {
   entry.row = "LM";
   entry.doc = "boosted trees on pairs of documents weighted by the change of NDCG@k";
   entry.citation = "Burges, From RankNet to LambdaRank to LambdaMART, 2010";
-  entry.version = 6;
+  entry.version = 7;
   entry.weights = WeightUse::kQuery;
   return tree_learner<LambdaMart, LambdaMartOptions>(std::move(entry));
 }

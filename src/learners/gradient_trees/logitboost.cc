@@ -83,7 +83,7 @@ TreeLearner logitboost() {
   entry.doc = "boosted trees on the probabilities of the labels, one tree a label and round";
   entry.citation =
       "Friedman, Hastie, Tibshirani, Additive logistic regression, 2000; Li, Robust LogitBoost, 2010";
-  entry.version = 6;
+  entry.version = 7;
   return tree_learner<LogitBoost, LogitBoostOptions>(std::move(entry), {.one_column = false});
 }
 

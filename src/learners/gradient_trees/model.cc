@@ -117,6 +117,7 @@ PlainModel TreeModel::plain(size_t point) const {
   const size_t trees = rounds(point) * parts_.columns;
   PlainModel plain;
   plain.features = features();
+  plain.missing = features_with_missing(parts_.cuts);
   plain.columns = parts_.columns;
   plain.start.assign(parts_.columns, parts_.start);
   for (size_t t = 0; t < trees; ++t) {

@@ -49,6 +49,7 @@ TreeLearner query_rmse() {
   entry.citation = "Prokhorenkova et al., CatBoost: unbiased boosting with categorical features, 2018";
   entry.weights = WeightUse::kQuery;
   entry.takes_targets = true;
+  entry.version = 2;
   return tree_learner<QueryRmse, QueryRmseOptions>(std::move(entry));
 }
 

@@ -67,7 +67,7 @@ TreeLearner mart() {
   entry.row = "MART";
   entry.doc = "boosted regression trees on the grade";
   entry.citation = "Friedman, Greedy function approximation: a gradient boosting machine, 2001";
-  entry.version = 6;
+  entry.version = 7;
   return tree_learner<GradeRegression, MartOptions>(std::move(entry));
 }
 
@@ -77,6 +77,7 @@ TreeLearner random_forest() {
   entry.row = "RF";
   entry.doc = "average of regression trees on the grade, each grown on a bootstrap sample";
   entry.citation = "Breiman, Random forests, 2001";
+  entry.version = 2;
   return tree_learner<GradeRegression, RandomForestOptions>(std::move(entry), {.average = true});
 }
 
@@ -86,6 +87,7 @@ TreeLearner extra_trees() {
   entry.row = "ET";
   entry.doc = "average of regression trees on the grade with random cuts";
   entry.citation = "Geurts, Ernst, Wehenkel, Extremely randomized trees, 2006";
+  entry.version = 2;
   return tree_learner<GradeRegression, ExtraTreesOptions>(std::move(entry),
                                                           {.average = true, .random_cuts = true});
 }

@@ -32,13 +32,13 @@ void score_blocks(const BlockScorer& scorer, std::span<const Tree> trees, size_t
     own.sums.assign(columns * kBlock, 0.0F);
     const size_t first = block * kBlock;
     const size_t count = std::min(kBlock, data.documents() - first);
-    scorer.fill(data, first, count, own.bins.data());
+    const bool missing = scorer.fill(data, first, count, own.bins.data());
     begin_block(first, count, own.sums.data());
     alignas(64) uint8_t leaf[kBlock];
     size_t t = 0;
     for (size_t s = 0; s < stops.size(); ++s) {
       for (; t < stops[s]; ++t) {
-        scorer.leaves(t, own.bins.data(), leaf);
+        scorer.leaves(t, own.bins.data(), missing, leaf);
         kernels.add_leaf_values(leaf, trees[t].values.data(), kBlock, own.sums.data() + t % columns * kBlock);
       }
       visit(s, first, count, own.sums.data());

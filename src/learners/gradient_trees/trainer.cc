@@ -177,7 +177,9 @@ class TreeTrainer final : public Trainer {
     if (kind_.average) return;
     add_trees(*cuts_, trees_, *bins_, scores_, context_);
     if (valid_ == nullptr) return;
-    valid_bins_ = std::make_unique<BinnedDataset>(*valid_, *cuts_, BinLayout::kColumns, context_);
+    // There may be missing values where training has none.
+    valid_bins_ =
+        std::make_unique<BinnedDataset>(*valid_, cuts_->with_missing(), BinLayout::kColumns, context_);
     metric_ =
         std::make_unique<SelectionMetric>(valid_->queries(), valid_->labels(), data_.grades(), size_t{10},
                                           query_weights(valid_->queries(), valid_->weights()));

@@ -18,6 +18,7 @@ void write_trees(BinaryWriter& out, std::span<const Tree> trees, std::span<const
   std::vector<uint8_t> cut_count;
   std::vector<uint32_t> feature;
   std::vector<uint8_t> bin;
+  std::vector<uint8_t> missing_above;
   std::vector<uint8_t> split_leaf;
   std::vector<float> values;
   for (const Tree& tree : trees) {
@@ -25,6 +26,7 @@ void write_trees(BinaryWriter& out, std::span<const Tree> trees, std::span<const
     for (const Cut& cut : tree.cuts) {
       feature.push_back(cut.feature);
       bin.push_back(cut.bin);
+      missing_above.push_back(cut.missing_above ? 1 : 0);
     }
     split_leaf.insert(split_leaf.end(), tree.split_leaf.begin(), tree.split_leaf.end());
     values.insert(values.end(), tree.values.begin(), tree.values.end());
@@ -32,6 +34,7 @@ void write_trees(BinaryWriter& out, std::span<const Tree> trees, std::span<const
   out.put(cut_count);
   out.put(feature);
   out.put(bin);
+  out.put(missing_above);
   out.put(split_leaf);
   out.put(values);
   out.put_span(gains);
@@ -43,6 +46,7 @@ std::pair<std::vector<Tree>, std::vector<float>> read_trees(BinaryReader& in, co
   for (const uint8_t count : cut_count) total += count;
   const auto feature = get_vector_of<uint32_t>(in, total);
   const auto bin = get_vector_of<uint8_t>(in, total);
+  const auto missing_above = get_vector_of<uint8_t>(in, total);
   const auto split_leaf = get_vector_of<uint8_t>(in, total);
   const auto values = get_vector_of<float>(in, total + cut_count.size());
   auto gains = get_vector_of<float>(in, total);
@@ -56,7 +60,7 @@ std::pair<std::vector<Tree>, std::vector<float>> read_trees(BinaryReader& in, co
       if (feature[next] >= cuts.features() || bin[next] >= cuts.thresholds(feature[next]).size())
         in.fail("a cut has no threshold");
       if (split_leaf[next] > k) in.fail("a split has no leaf");
-      tree.cuts.push_back({feature[next], bin[next]});
+      tree.cuts.push_back({feature[next], bin[next], missing_above[next] != 0});
       tree.split_leaf.push_back(split_leaf[next]);
     }
     for (size_t k = 0; k < tree.leaves(); ++k, ++next_value) {

@@ -84,6 +84,7 @@ TreeLearner xendcg() {
   entry.doc = "boosted trees on the cross entropy of softmax scores and randomly perturbed gains";
   entry.citation = "Bruch, An alternative cross entropy loss for learning-to-rank, 2021";
   entry.weights = WeightUse::kQuery;
+  entry.version = 2;
   return tree_learner<XeNdcg, XeNdcgOptions>(std::move(entry), {.draws = true});
 }
 

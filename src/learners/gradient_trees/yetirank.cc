@@ -105,7 +105,7 @@ TreeLearner yetirank() {
       "Gulin, Kuralenok, Pavlov, Winning the transfer learning track of Yahoo!'s LTR challenge with "
       "YetiRank, "
       "2011";
-  entry.version = 6;
+  entry.version = 7;
   entry.weights = WeightUse::kQuery;
   return tree_learner<YetiRank, YetiRankOptions>(std::move(entry), {.draws = true});
 }

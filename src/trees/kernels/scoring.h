@@ -39,12 +39,14 @@ struct ScoringStep {
   uint32_t column;  // where it begins
   int8_t above;     // the lowest bin that passes the cut, less 128
   uint8_t parent;   // the leaf that is split
+  uint8_t missing;  // 1 where a missing value passes the cut, else 0
 };
 
 struct ScorerKernels {
-  // The leaf of each document of a block. Columns hold bins less 128, kScoredTogether of a feature; `leaf` is
-  // aligned to 64 bytes.
-  void (*leaves)(const ScoringStep* steps, size_t count, bool product, const int8_t* columns, uint8_t* leaf);
+  // The leaf of each document of a block. Columns hold bins less 128, kScoredTogether of a feature; bin 0 is
+  // that of missing values, and `missing` tells whether there are any. `leaf` is aligned to 64 bytes.
+  void (*leaves)(const ScoringStep* steps, size_t count, bool product, bool missing, const int8_t* columns,
+                 uint8_t* leaf);
   // scores[documents][stride] += tables[r][leaf[r * documents ..]][stride] of `count` trees, in their order.
   void (*add_votes)(size_t stride, size_t count, const float* const* tables, const uint8_t* leaf,
                     size_t documents, float* scores);

@@ -10,16 +10,27 @@ typedef int8_t SignedBytes __attribute__((vector_size(kVectorBytes), may_alias))
 constexpr size_t kVectors = kScoredTogether / sizeof(Bytes);
 constexpr size_t kTogether = std::min<size_t>(8, kVectors);  // vectors of leaf ids that stay in registers
 
-// Bins are less 128: there are no comparisons of unsigned bytes before AVX-512.
-void leaves(const ScoringStep* steps, size_t count, bool product, const int8_t* columns, uint8_t* leaf) {
+// Whether each document fails a cut. Bins are less 128: there are no comparisons of unsigned bytes before
+// AVX-512. One less, bin 0 becomes the highest, which passes.
+template <bool kMissing>
+[[gnu::always_inline]] inline Bytes failing(SignedBytes column, SignedBytes above, SignedBytes less) {
+  if constexpr (kMissing)
+    column = reinterpret_cast<SignedBytes>(reinterpret_cast<Bytes>(column) - reinterpret_cast<Bytes>(less));
+  return reinterpret_cast<Bytes>(column < above);
+}
+
+template <bool kMissing>
+void leaves_of(const ScoringStep* steps, size_t count, bool product, const int8_t* columns, uint8_t* leaf) {
   for (size_t first = 0; first < kVectors; first += kTogether) {
     Bytes id[kTogether];
     for (size_t v = 0; v < kTogether; ++v) id[v] = Bytes{};
     for (size_t k = 0; k < count; ++k) {
       const auto* column = reinterpret_cast<const SignedBytes*>(columns + steps[k].column) + first;
-      const SignedBytes above = SignedBytes{} + steps[k].above;
+      const auto back = static_cast<int8_t>(kMissing ? steps[k].missing : 0);
+      const SignedBytes less = SignedBytes{} + back;
+      const SignedBytes above = SignedBytes{} + static_cast<int8_t>(steps[k].above - back);
       if (product) {
-        for (size_t v = 0; v < kTogether; ++v) id[v] ^= (column[v] < above) & 1;
+        for (size_t v = 0; v < kTogether; ++v) id[v] ^= failing<kMissing>(column[v], above, less) & 1;
         continue;
       }
       const Bytes parent = Bytes{} + steps[k].parent;
@@ -27,12 +38,17 @@ void leaves(const ScoringStep* steps, size_t count, bool product, const int8_t* 
       // A child's number is above all before it.
       for (size_t v = 0; v < kTogether; ++v) {
         const Bytes moved =
-            ~reinterpret_cast<Bytes>(column[v] < above) & reinterpret_cast<Bytes>(id[v] == parent) & child;
+            ~failing<kMissing>(column[v], above, less) & reinterpret_cast<Bytes>(id[v] == parent) & child;
         id[v] = id[v] > moved ? id[v] : moved;
       }
     }
     for (size_t v = 0; v < kTogether; ++v) reinterpret_cast<Bytes*>(leaf)[first + v] = id[v];
   }
+}
+
+void leaves(const ScoringStep* steps, size_t count, bool product, bool missing, const int8_t* columns,
+            uint8_t* leaf) {
+  (missing ? leaves_of<true> : leaves_of<false>)(steps, count, product, columns, leaf);
 }
 
 template <size_t P, size_t R>
