@@ -368,7 +368,7 @@ TEST(ModelExport, WhatIsNotExactIsRefused) {
               }),
               HasSubstr("standardize: append"));
   // A constant has no place in two of the linear formats; nothing has a place for trees beside weights.
-  PlainModel linear{2, 1, {0.5}, {}, {1, 2}};
+  PlainModel linear{2, 1, {0.5}, {}, {1, 2}, {}};
   for (const ModelFormat format : {ModelFormat::kSolr, ModelFormat::kElasticsearch}) {
     EXPECT_THAT(refusal([&] { export_model(format, linear, {}); }), HasSubstr("--without-constant"));
     EXPECT_THAT(export_model(format, linear, {"m", {}, true}).notes.at(0), HasSubstr("0.5"));
@@ -386,7 +386,7 @@ TEST(ModelExport, WhatIsNotExactIsRefused) {
                   export_model(ModelFormat::kXgboost, linear, {"m", {"good", name}});
                 }),
                 HasSubstr(fmt::format("feature 2 is called '{}'", name)));
-  const PlainModel constant{2, 1, {0.5}, {}, {}};
+  const PlainModel constant{2, 1, {0.5}, {}, {}, {}};
   EXPECT_THAT(refusal([&] { export_model(ModelFormat::kSolr, constant, {}); }),
               HasSubstr("the same score, 0.5"));
   PlainTree leaf;
@@ -397,7 +397,7 @@ TEST(ModelExport, WhatIsNotExactIsRefused) {
   const PlainTree endless{{{0, -kInfinity, 1, 2, 0}, {0, 0, -1, -1, 0}, {0, 0, -1, -1, 1}}, {0.0, 1.0}};
   for (const ModelFormat format :
        {ModelFormat::kXgboost, ModelFormat::kRankLib, ModelFormat::kSolr, ModelFormat::kElasticsearch})
-    EXPECT_THAT(refusal([&] { export_model(format, {2, 1, {0.0}, {endless}, {}}, {}); }), HasSubstr("-inf"));
+    EXPECT_THAT(refusal([&] { export_model(format, {2, 1, {0.0}, {endless}, {}, {}}, {}); }), HasSubstr("-inf"));
   EXPECT_THAT(refusal([&] { parse_model_format("solar"); }), HasSubstr("did you mean 'solr'"));
 }
 
