@@ -25,17 +25,18 @@ int run_task(const fs::path& file, size_t number, Program& program) {
   options.runs = manifest.runs;
   options.planned_files = manifest.files;
   Experiment experiment(read_config(manifest.config, {}), options, *context, view);
-  if (experiment.plan().id() != manifest.plan)
+  const Plan& plan = manifest.final_model ? experiment.final_plan() : experiment.plan();
+  FoldJobs& jobs = manifest.final_model ? experiment.final_jobs() : experiment.jobs();
+  if (plan.id() != manifest.plan)
     throw_run(
         "{}: the config makes other jobs here than where the run was planned; stop the run and start it "
         "again",
         manifest.config.string());
   for (const size_t job : manifest.tasks[number]) {
     const Timer timer;
-    experiment.run_job(job, manifest.calibrate);
+    jobs.run(job);
     note_seconds(stored, number, job, timer.seconds());
-    context->log(LogLevel::kInfo,
-                 fmt::format("{}: {:.1f} s", experiment.plan().jobs[job].name, timer.seconds()));
+    context->log(LogLevel::kInfo, fmt::format("{}: {:.1f} s", jobs.numbered_job(job).name, timer.seconds()));
   }
   return 0;
 }

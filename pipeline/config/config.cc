@@ -61,6 +61,26 @@ void read_learners(const YamlSection& root, bool own_features, Config& config, R
   expect_distinct(config.learners);
 }
 
+// Without queries that bags leave out, calibrations are fitted on training scores: those of one score can
+// only change its scale.
+void expect_no_calibration_data(const Config& config) {
+  const auto refuse = [](const std::string& what) {
+    throw_input(
+        "data.calibration.parts is 0, which leaves no queries for calibration, and {}; write 2 parts or more",
+        what);
+  };
+  for (const LearnerSpec& spec : config.learners)
+    if (!spec.learner->one_column && !spec.learner->external)
+      refuse(fmt::format("{} ({}) gives a score for each label, which has to be calibrated on others",
+                         spec.place, spec.learner->type));
+  for (const std::string& regressor : config.calibrate.regressors)
+    if (regressor != "linear" && regressor != "logistic")
+      refuse(
+          fmt::format("calibrate.rbc.regressors has {}, which may change the order of scores (linear and "
+                      "logistic do not)",
+                      regressor));
+}
+
 // `recipe`: stands for what the document leaves open where it has no learners; null: not known yet.
 Config build(const ConfigSource& source, const YamlDocument* recipe) {
   const YamlDocument document(source.text, source.name, source.overrides);
@@ -109,6 +129,8 @@ Config build(const ConfigSource& source, const YamlDocument* recipe) {
           "{}: {} has one score a document, which only regression calibrates; name regressors and targets "
           "under calibrate.rbc",
           spec.place, spec.learner->type);
+
+  if (config.data.calibration_parts == 0) expect_no_calibration_data(config);
 
   const YamlSection mix = root.section("mix");
   mix.expect_keys(mix_table().names() + std::vector<std::string>{"c", "fixed"});

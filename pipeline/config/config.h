@@ -77,7 +77,7 @@ struct DataConfig {
   SourceConfig source;
   std::vector<std::shared_ptr<const FoldFeatures>> given;  // by the calling program, in place of files
   Standardize standardize = Standardize::kNone;
-  double calibration_fraction = 0.2;
+  int calibration_parts = 5;   // bag b of a learner leaves out part b mod parts; 0: none leaves any out
   int labels = 0;              // 0: one more than the largest label of a fold's training data
   std::vector<double> grades;  // empty: 2^l - 1
   int max_feature_id = 100000;

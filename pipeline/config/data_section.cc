@@ -254,8 +254,15 @@ void read_data(const YamlSection& section, const YamlSection& recipe, DataConfig
   if (!std::is_sorted(data.grades.begin(), data.grades.end()))
     section.fail("grades", "expected grades that do not fall");
   const YamlSection calibration = (section.has("calibration") ? section : recipe).section("calibration");
+  if (calibration.has("fraction"))
+    calibration.fail(
+        "fraction",
+        "is now said in parts, of which each bag leaves out one: write parts, 1 / fraction, as in "
+        "'calibration: {parts: 5}' for a fifth");
   calibration.expect_keys(calibration_split_table().names());
   calibration.read(calibration_split_table(), data, log);
+  if (data.calibration_parts == 1)
+    calibration.fail("parts", "is 1, which leaves out all queries; expected 0, or 2 to 1000");
   if (section.has("source") && !section.has("folds"))
     section.fail("source", "goes with 'folds' of files, not with other data");
   if (section.has("source")) read_source(section.section("source"), data.source, log);

@@ -133,8 +133,12 @@ const OptionTable<ValidFromTrain>& valid_from_table() {
 const OptionTable<DataConfig>& calibration_split_table() {
   static const OptionTable<DataConfig> table = [] {
     OptionTable<DataConfig> t;
-    t.number("fraction", &DataConfig::calibration_fraction, 0.01, 0.9,
-             "Share of the training queries that calibration is fitted on");
+    t.number(
+        "parts", &DataConfig::calibration_parts, 0, 1000,
+        "The training queries are cut at random into so many parts; bag b of a learner is trained without "
+        "part b mod `parts` (each time round it is another cut), and calibrations are fitted on what bags "
+        "have not seen; 0: nothing is left out, for learners of one score with calibrations that keep its "
+        "order (rbc: linear, logistic)");
     return t;
   }();
   return table;
@@ -326,7 +330,8 @@ const OptionTable<CommonLearnerOptions>& common_learner_table(const LearnerEntry
     OptionTable<O> t;
     t.number(
         "bags", &O::bags, 1, 1000,
-        "Trained this often, each time on another random train/calibration split and seed; all are members");
+        "Trained this often, each time with another seed and without another part of the training queries "
+        "(data.calibration.parts); members are calibrated means of all bags' scores");
     if (trained) {
       t.choice("standardize", &O::standardize, standardize_words(),
                "Overrides data.standardize for this learner (default: as there)");

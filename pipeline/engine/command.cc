@@ -62,7 +62,11 @@ class Launch {
  public:
   Launch(const WorkOrder& order, const CommandConfig& command, std::vector<Task> tasks, JobLedger& ledger,
          const Context& context)
-      : command_(command), ledger_(ledger), context_(context), logs_(fs::absolute(order.directory) / "logs") {
+      : stage_(order.stage),
+        command_(command),
+        ledger_(ledger),
+        context_(context),
+        logs_(fs::absolute(order.directory) / "logs") {
     TaskManifest manifest = order.manifest;
     manifest.tasks = std::move(tasks);
     stored_ = write_manifest(order.directory, std::move(manifest));
@@ -82,7 +86,7 @@ class Launch {
                                                    {"{count}", std::to_string(open_.size())},
                                                    {"{cpus}", std::to_string(command_.cpus)},
                                                    {"{logs}", quoted(logs_.string())}});
-    context_.log(LogLevel::kInfo, fmt::format("train      {} tasks given to: {}", open_.size(), line));
+    context_.log(LogLevel::kInfo, fmt::format("{:<10} {} tasks given to: {}", stage_, open_.size(), line));
     output_ = logs_ / ("command-" + stored_.id() + ".log");
     BackgroundCommand running(line, output_.string());
     while (running.running()) {
@@ -146,6 +150,7 @@ class Launch {
     return {"", "failed", *code, *code > 128 ? *code - 128 : 0, log};
   }
 
+  std::string stage_;
   const CommandConfig& command_;
   JobLedger& ledger_;
   const Context& context_;

@@ -14,9 +14,10 @@ namespace tunemix {
 
 // One order for all engines.
 struct WorkOrder {
-  std::filesystem::path directory;  // of this run: manifests and logs go below it
-  TaskManifest manifest;            // all but its tasks
-  std::vector<EngineJob> jobs;
+  std::filesystem::path directory;      // of this run: manifests and logs go below it
+  TaskManifest manifest;                // all but its tasks
+  std::string stage;                    // of the jobs, for messages
+  std::vector<EngineJob> jobs;          // of one stage
   std::function<bool(size_t)> is_done;  // whether a job's results are in the store
   std::function<void(size_t)> on_done;  // called for each
 };

@@ -40,8 +40,8 @@ Json to_json(const TaskManifest& m) {
           {"config", m.config.string()},
           {"files", files},
           {"plan", m.plan.hex()},
+          {"final_model", m.final_model},
           {"threads", m.threads},
-          {"calibrate", m.calibrate},
           {"tasks", m.tasks}};
 }
 
@@ -56,8 +56,8 @@ TaskManifest from_json(const Json& json) {
   for (const auto& [file, hash] : json.at("files").items())
     m.files[file] = Hash128::from_hex(hash.get<std::string>());
   m.plan = Hash128::from_hex(json.at("plan").get<std::string>());
+  m.final_model = json.at("final_model").get<bool>();
   m.threads = json.at("threads").get<int>();
-  m.calibrate = json.at("calibrate").get<bool>();
   m.tasks = json.at("tasks").get<std::vector<Task>>();
   return m;
 }

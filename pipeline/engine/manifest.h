@@ -27,8 +27,8 @@ struct TaskManifest {
   std::filesystem::path config;          // a copy named by its hash
   std::map<std::string, Hash128> files;  // what the plan was made from
   Hash128 plan;                          // of the keys of all jobs
+  bool final_model = false;              // whether the jobs are of the final model
   int threads = 1;
-  bool calibrate = false;  // as well as train
   std::vector<Task> tasks;
 };
 

@@ -163,7 +163,6 @@ void SlurmRun::adopt() {
     if (fs::exists(array.manifest, ignored))
       stored = std::make_shared<const StoredManifest>(read_manifest(array.manifest));
     if (stored == nullptr || stored->manifest.plan != order_.manifest.plan ||
-        (order_.manifest.calibrate && !stored->manifest.calibrate) ||
         stored->manifest.tasks.size() != array.tasks) {
       context_.warn(fmt::format(
           "array {} of another config of this name is still with Slurm; cancel it by: scancel {}", id, id));
@@ -182,8 +181,8 @@ void SlurmRun::adopt() {
   std::erase_if(ledger_.todo, [&](const EngineJob& job) { return taken.contains(job.number); });
   if (adopted > 0)
     context_.log(LogLevel::kInfo,
-                 fmt::format("train      {} tasks of an earlier run are still with Slurm and are waited for",
-                             adopted));
+                 fmt::format("{:<10} {} tasks of an earlier run are still with Slurm and are waited for",
+                             order_.stage, adopted));
 }
 
 void SlurmRun::group(double target) {
@@ -251,7 +250,7 @@ void SlurmRun::submit_ready() {
     } catch (const RunError& error) {
       if (flights_.empty() || !is_full(error.what())) throw;
       context_.log(LogLevel::kInfo,
-                   fmt::format("train      Slurm takes no more tasks for now ({})", error.what()));
+                   fmt::format("{:<10} Slurm takes no more tasks for now ({})", order_.stage, error.what()));
       break;
     }
     ready_.erase(ready_.begin(), ready_.begin() + static_cast<ptrdiff_t>(count));
@@ -263,7 +262,8 @@ void SlurmRun::submit_ready() {
   for (const Task& task : ready_) waiting += task.size();
   context_.log(
       LogLevel::kInfo,
-      fmt::format("train      {} tasks submitted to Slurm as {}{}", flights_.size() - before, join(ids, ", "),
+      fmt::format("{:<10} {} tasks submitted to Slurm as {}{}", order_.stage, flights_.size() - before,
+                  join(ids, ", "),
                   waiting == 0 ? "" : fmt::format("; {} jobs follow when these have ended", waiting)));
   since_change_.restart();
 }
@@ -365,7 +365,7 @@ void SlurmRun::tell(const SlurmStates& states) {
     return;
   told_ = text;
   since_told_.restart();
-  context_.log(LogLevel::kInfo, "train      Slurm: " + text);
+  context_.log(LogLevel::kInfo, fmt::format("{:<10} Slurm: {}", order_.stage, text));
 }
 
 void SlurmRun::wait() {

@@ -39,23 +39,37 @@ Expectation expectation(const Json& row, const Json& measured) {
   return result;
 }
 
-}  // namespace
-
-BundleInfo final_bundle_info(const Plan& plan, const AllDataInfo& all, const Hash128& key, FeatureNames names,
-                             const EvaluationResult& evaluation) {
+BundleInfo bundle_info(const Plan& plan, const FoldInfo& info, const Hash128& key, FeatureNames names) {
   BundleInfo result;
   result.name = plan.config.name;
   result.key = key.hex();
-  result.features = all.features;
-  result.labels = static_cast<uint32_t>(all.labels);
+  result.features = info.features;
+  result.labels = static_cast<uint32_t>(info.labels);
   result.feature_names = std::move(names);
-  result.trained_on = all.files;
-  result.queries = all.documents.queries.size();
-  result.documents = all.documents.labels.size();
+  if (!plan.config.data.given.empty()) result.trained_on = {"data in memory"};
+  result.queries = info.train.queries.size();
+  result.documents = info.train.labels.size();
+  return result;
+}
+
+}  // namespace
+
+BundleInfo final_bundle_info(const Plan& plan, const FoldInfo& all, const Hash128& key, FeatureNames names,
+                             const EvaluationResult& evaluation) {
+  const DataConfig& data = plan.config.data;
+  const size_t folds = plan.fold_keys.size();
+  BundleInfo result = bundle_info(plan, all, key, std::move(names));
+  for (const FoldFiles& fold : data.folds)
+    for (const auto* split : {&fold.train, &fold.valid, &fold.test})
+      for (const std::string& file : *split)
+        if (std::find(result.trained_on.begin(), result.trained_on.end(), file) == result.trained_on.end())
+          result.trained_on.push_back(file);
+  if (data.given.empty() && data.folds.empty())
+    result.trained_on = {
+        fmt::format("synthetic {}, {} fold{}", data.synthetic.preset, folds, folds == 1 ? "" : "s")};
   const Json& row = headline(evaluation);
   result.row = row["name"].get<std::string>();
   result.expected = expectation(row, row);
-  const size_t folds = plan.fold_keys.size();
   result.expected.data += folds == 1 ? " of the fold, by its own models"
                                      : fmt::format(" of the {} folds, by their own models", folds);
   return result;
@@ -66,20 +80,12 @@ MissingModel::MissingModel(const TrainJob& job, const std::string& why)
 
 BundleInfo fold_bundle_info(const Plan& plan, size_t fold, const FoldInfo& info, FeatureNames names,
                             const EvaluationResult& evaluation) {
-  BundleInfo result;
-  result.name = plan.config.name;
+  BundleInfo result = bundle_info(plan, info, plan.mix_keys[fold], std::move(names));
   result.fold = static_cast<uint32_t>(fold + 1);
-  result.key = plan.mix_keys[fold].hex();
-  result.features = info.features;
-  result.labels = static_cast<uint32_t>(info.labels);
-  result.feature_names = std::move(names);
-  result.trained_on =
-      !plan.config.data.given.empty() ? std::vector{std::string(kGivenData)}
-      : plan.config.data.folds.empty()
-          ? std::vector{fmt::format("synthetic {}, fold {}", plan.config.data.synthetic.preset, fold + 1)}
-          : plan.config.data.folds[fold].train;
-  result.queries = info.train.queries.size();
-  result.documents = info.train.labels.size();
+  if (!plan.config.data.folds.empty())
+    result.trained_on = plan.config.data.folds[fold].train;
+  else if (plan.config.data.given.empty())
+    result.trained_on = {fmt::format("synthetic {}, fold {}", plan.config.data.synthetic.preset, fold + 1)};
   const auto& row = headline(evaluation);
   result.row = row["name"].get<std::string>();
   result.expected = expectation(row, row["folds"].at(fold));
@@ -99,27 +105,28 @@ bool bundle_is_current(const std::filesystem::path& file, const BundleInfo& info
 void write_bundle(const std::filesystem::path& file, BundleInfo info, const Plan& plan, size_t fold,
                   const MixRow& row, const std::vector<std::vector<CalibratedModel>>& members,
                   const ArtifactStore& store, const Context& context) {
-  const std::vector<const TrainJob*> jobs = plan.jobs_of(fold);
-  std::map<uint32_t, std::vector<size_t>> points;  // of each job's model that are needed
-  for (const MemberRef& ref : row.sources) points[ref.job].push_back(members[ref.job][ref.member].point);
+  std::map<uint32_t, std::vector<size_t>> points;  // of each learner's models that are needed
+  for (const MemberRef& ref : row.sources)
+    points[ref.learner].push_back(members[ref.learner][ref.member].point);
   std::vector<BundleModel> models;
-  std::map<uint32_t, uint32_t> model_of_job;
-  for (auto& [job, needed] : points) {
+  std::map<uint32_t, std::vector<uint32_t>> bags;  // of each learner, in `models`
+  for (auto& [learner, needed] : points) {
     std::sort(needed.begin(), needed.end());
     needed.erase(std::unique(needed.begin(), needed.end()), needed.end());
-    LearnedModel whole = load_model(*jobs[job], store, context);
-    if (needed.back() >= whole.model->points().size())
-      throw MissingModel(*jobs[job], "it has too few points");
-    model_of_job[job] = static_cast<uint32_t>(models.size());
-    models.push_back({{whole.learner, whole.model->keep(needed)},
-                      bundle_standardize(plan.learner(*jobs[job]).standardize)});
+    for (const TrainJob& job : plan.bags_of(plan.calibrations_of(fold)[learner])) {
+      LearnedModel whole = load_model(job, store, context);
+      if (needed.back() >= whole.model->points().size()) throw MissingModel(job, "it has too few points");
+      bags[learner].push_back(static_cast<uint32_t>(models.size()));
+      models.push_back(
+          {{whole.learner, whole.model->keep(needed)}, bundle_standardize(plan.learner(job).standardize)});
+    }
   }
   std::vector<BundleMember> bundle_members;
   for (const MemberRef& ref : row.sources) {
-    const CalibratedModel& member = members[ref.job][ref.member];
-    const std::vector<size_t>& needed = points[ref.job];
+    const CalibratedModel& member = members[ref.learner][ref.member];
+    const std::vector<size_t>& needed = points[ref.learner];
     const auto at = std::lower_bound(needed.begin(), needed.end(), member.point) - needed.begin();
-    bundle_members.push_back({model_of_job[ref.job], static_cast<uint32_t>(at), member.calibrator});
+    bundle_members.push_back({bags[ref.learner], static_cast<uint32_t>(at), member.calibrator});
   }
   const Bundle bundle(std::move(info), std::move(models), std::move(bundle_members), row.mixture);
   write_file_atomically(file, bundle.file_bytes());

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/stages/all_data.h"
 #include "pipeline/stages/evaluate.h"
 #include "pipeline/stages/mix.h"
 #include "pipeline/stages/plan.h"
@@ -19,7 +18,7 @@ BundleInfo fold_bundle_info(const Plan& plan, size_t fold, const FoldInfo& info,
                             const EvaluationResult& evaluation);
 // The same of the final model, which no data is left to judge by: what is expected of it is what the folds
 // have reached.
-BundleInfo final_bundle_info(const Plan& plan, const AllDataInfo& all, const Hash128& key, FeatureNames names,
+BundleInfo final_bundle_info(const Plan& plan, const FoldInfo& all, const Hash128& key, FeatureNames names,
                              const EvaluationResult& evaluation);
 // Whether the file holds the bundle that says this of itself.
 bool bundle_is_current(const std::filesystem::path& file, const BundleInfo& info);
@@ -34,7 +33,7 @@ class MissingModel : public std::runtime_error {
   const TrainJob& job_;
 };
 
-// members: by job of the fold. Throws MissingModel.
+// members: of the fold, by learner. Throws MissingModel.
 void write_bundle(const std::filesystem::path& file, BundleInfo info, const Plan& plan, size_t fold,
                   const MixRow& row, const std::vector<std::vector<CalibratedModel>>& members,
                   const ArtifactStore& store, const Context& context);

@@ -1,6 +1,7 @@
 #include "pipeline/run/experiment.h"
 
 #include <algorithm>
+#include <set>
 
 #include "pipeline/engine/slurm_record.h"
 #include "pipeline/report/report.h"
@@ -18,13 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-std::unique_ptr<ArtifactStore> open_store(const RunOptions& options) {
-  auto store = std::make_unique<ArtifactStore>(options.runs / ".store",
-                                               options.read_only ? StoreUse::kRead : StoreUse::kWrite);
-  if (options.planned_files) store->take_planned_files(*options.planned_files);
-  return store;
-}
-
 void make_folder(const fs::path& path) {
   std::error_code error;
   fs::create_directories(path, error);
@@ -34,19 +28,21 @@ void make_folder(const fs::path& path) {
 }  // namespace
 
 Experiment::Experiment(Config config, RunOptions options, const Context& context, ProgressView& view)
-    : options_(std::move(options)),
-      context_(context),
+    : context_(context),
       view_(view),
-      store_(open_store(options_)),
-      plan_(make_plan(std::move(config), *store_, missing_files())),
+      artifacts_(std::move(options), config.name),
+      plan_(make_plan(std::move(config), artifacts_.store(), artifacts_.missing_files())),
+      jobs_(plan_, artifacts_, context, view),
       directory_(folder_of_config(name_directory(), plan_.evaluation_key.hex())) {
-  if (plan_.config.learners.empty() && (options_.read_only || !selected(Stage::kData) || data_is_there()))
+  if (plan_.config.learners.empty() &&
+      (artifacts_.options().read_only || !selected(Stage::kData) || data_is_there()))
     choose_learners();
 }
 
 bool Experiment::data_is_there() const {
-  return std::all_of(plan_.fold_keys.begin(), plan_.fold_keys.end(),
-                     [&](const Hash128& key) { return store_->contains(kFoldKind, key); });
+  return std::all_of(plan_.fold_keys.begin(), plan_.fold_keys.end(), [&](const Hash128& key) {
+    return artifacts_.contains({kFoldKind, key});
+  });
 }
 
 // One recipe for all folds: that of the largest.
@@ -54,53 +50,15 @@ void Experiment::choose_learners() {
   size_t documents = 0;
   for (size_t fold = 0; fold < plan_.fold_keys.size(); ++fold)
     documents = std::max(documents, fold_info(fold).train.labels.size());
-  plan_ = make_plan(with_recipe(plan_.config, documents), *store_, missing_files());
+  plan_ = make_plan(with_recipe(plan_.config, documents), store(), artifacts_.missing_files());
   view_.log(LogLevel::kDebug, fmt::format("the recommended recipe for {} training documents", documents));
   directory_ = folder_of_config(name_directory(), plan_.evaluation_key.hex());
 }
 
-MissingFiles Experiment::missing_files() const {
-  if (options_.planned_files) return MissingFiles::kPlanned;
-  return selected(Stage::kData) || selected(Stage::kTrain) ? MissingFiles::kRefuse : MissingFiles::kRemember;
-}
-
-bool Experiment::selected(Stage stage) const {
-  if (stage > options_.until) return false;
-  if (options_.only) return stage == *options_.only;
-  return !options_.from || stage >= *options_.from;
-}
-
-bool Experiment::cached(Stage stage, const ArtifactId& id) const {
-  const bool again = options_.force && (options_.only || options_.from) && selected(stage);
-  return !again && contains(id);
-}
-
-std::vector<size_t> Experiment::missing(Stage stage) const {
-  const std::vector<StageJob> jobs = stage_jobs(plan_, stage);
-  std::vector<size_t> result;
-  for (size_t j = 0; j < jobs.size(); ++j)
-    if (!cached(stage, jobs[j].artifacts[0])) result.push_back(j);
-  return result;
-}
-
-void Experiment::remove(const StageJob& job) const {
-  std::error_code ignored;
-  for (const ArtifactId& id : job.artifacts) fs::remove(store_->path_of(id.kind, id.key), ignored);
-}
-
-void Experiment::expect_selected(Stage stage, const std::string& what) const {
-  if (selected(stage)) return;
-  if (options_.read_only)
-    throw_input(
-        "'{}' has not been run to its end with this config: {} is not in {}; run it first with 'tunemix run'",
-        plan_.config.name, what, store_->root().string());
-  throw_input("{} is not in the store and '{}' leaves the stage '{}' out; run without it first", what,
-              options_.only ? "--only" : "--from", to_string(stage));
-}
-
 bool Experiment::run() {
-  require(!options_.read_only, "a reader of a run runs it");
-  if (options_.detach && plan_.config.engine.type != "slurm")
+  const RunOptions& options = artifacts_.options();
+  require(!options.read_only, "a reader of a run runs it");
+  if (options.detach && plan_.config.engine.type != "slurm")
     throw_input(
         "--detach leaves a run to Slurm and engine.type is '{}'; leave others by nohup: nohup tunemix run "
         "... &",
@@ -113,7 +71,6 @@ bool Experiment::run() {
     run_data();
     choose_learners();
   }
-  if (options_.final_model) expect_final_possible(plan_.config);
   const std::string id = plan_.evaluation_key.hex();
   read_final_artifacts();
   const std::optional<fs::path> aside = set_aside_other_config(name_directory(), id);
@@ -140,7 +97,7 @@ bool Experiment::run() {
   if (selected(Stage::kMix)) run_mix();
   if (selected(Stage::kEvaluate)) run_evaluate();
   if (selected(Stage::kReport)) run_report();
-  if (options_.final_model) run_final();
+  if (options.final_model) run_final();
   return true;
 }
 
@@ -153,14 +110,14 @@ void Experiment::check_data() {
     feature_names(fold);
     const FeatureNames& names = fold_info(fold).feature_names;
     const FeatureNames& first = fold_info(0).feature_names;
-    if (options_.final_model && !names.empty() && !first.empty() && names != first)
+    if (artifacts_.options().final_model && !names.empty() && !first.empty() && names != first)
       throw_input(
           "fold {}: the head of its training data has other names of features than that of fold 1; expected "
           "the same, since one model is trained on all the data",
           fold + 1);
   }
   if (selected(Stage::kTrain))
-    for (const size_t number : missing(Stage::kTrain))
+    for (const size_t number : artifacts_.missing(plan_, Stage::kTrain))
       if (const TrainJob& job = plan_.jobs[number]; plan_.learner(job).learner->external && job.bag == 0)
         expect_given_scores(plan_, job, fold_info(job.fold));
   if (warnings().empty()) return;
@@ -182,65 +139,38 @@ const std::vector<std::string>& Experiment::warnings() {
 }
 
 void Experiment::run_data() {
-  const std::vector<size_t> folds = missing(Stage::kData);
+  const std::vector<size_t> folds = artifacts_.missing(plan_, Stage::kData);
   timed(Stage::kData, folds.size(), plan_.fold_keys.size() - folds.size(), [&] {
     for (const size_t fold : folds) {
       context_.check_stop();
-      read_features(fold, context_);
+      jobs_.read(fold);
       view_.job_done(fmt::format("fold {}", fold + 1));
     }
   });
 }
 
-const FoldInfo& Experiment::fold_info(size_t fold) {
-  const std::lock_guard lock(data_mutex_);
-  if (const auto it = infos_.find(fold); it != infos_.end()) return it->second;
-  FoldInfo info = load_or(Stage::kData, {kFoldKind, plan_.fold_keys[fold]}, kFoldVersion,
-                          fmt::format("the data of fold {}", fold + 1), context_, load_fold_info, [&] {
-                            read_features(fold, context_);
-                            return infos_.at(fold);
-                          });
-  return infos_[fold] = std::move(info);
+void Experiment::run_train() {
+  const std::vector<size_t> wanted = artifacts_.missing(plan_, Stage::kTrain);
+  timed(Stage::kTrain, wanted.size(), plan_.jobs.size() - wanted.size(), [&] {
+    if (!wanted.empty()) jobs_.train(wanted);
+  });
 }
 
-FoldMembers Experiment::members(size_t fold) {
-  const std::vector<const TrainJob*> jobs = plan_.jobs_of(fold);
-  const FoldInfo& info = fold_info(fold);
-  FoldMembers result;
-  result.members.resize(jobs.size());
-  result.valid.resize(jobs.size());
-  result.test.resize(jobs.size());
-  context_.pool().run(jobs.size(), [&](size_t j) {
-    const TrainJob& job = *jobs[j];
-    for (int attempt = 0;; ++attempt) {
-      const auto scores_of = [&](const char* kind, size_t count, const SplitInfo& split) {
-        return load_member_scores(kind, job, count, split.labels.size(), *store_, context_);
-      };
-      auto table = load_members(plan_, job, info, *store_, context_);
-      auto valid = table ? scores_of(kMemberValidKind, table->size(), info.valid) : std::nullopt;
-      auto test = valid ? scores_of(kMemberTestKind, table->size(), info.test) : std::nullopt;
-      if (test) {
-        result.members[j] = std::move(*table);
-        result.valid[j] = std::move(*valid);
-        result.test[j] = std::move(*test);
-        return;
-      }
-      if (attempt > 0) throw_run("the members of {} cannot be read back", job.name);
-      expect_selected(Stage::kCalibrate, "the calibration of " + job.name);
-      calibrate(job, context_);
-    }
+void Experiment::run_calibrate() {
+  const std::vector<size_t> wanted = artifacts_.missing(plan_, Stage::kCalibrate);
+  timed(Stage::kCalibrate, wanted.size(), plan_.calibrations.size() - wanted.size(), [&] {
+    if (!wanted.empty()) jobs_.calibrate(wanted);
   });
-  return result;
 }
 
 std::vector<MixRow> Experiment::mix(size_t fold) {
-  std::vector<MixRow> rows = mix_fold(plan_, fold, fold_info(fold), members(fold), context_);
-  store_->save(kMixKind, plan_.mix_keys[fold], kMixVersion, save_mix(rows), Compression::kNone);
+  std::vector<MixRow> rows = mix_fold(plan_, fold_info(fold), jobs_.members(fold), context_);
+  store().save(kMixKind, plan_.mix_keys[fold], kMixVersion, save_mix(rows), Compression::kNone);
   return rows;
 }
 
 void Experiment::run_mix() {
-  const std::vector<size_t> folds = missing(Stage::kMix);
+  const std::vector<size_t> folds = artifacts_.missing(plan_, Stage::kMix);
   timed(Stage::kMix, folds.size(), plan_.mix_keys.size() - folds.size(), [&] {
     for (const size_t fold : folds) {
       context_.check_stop();
@@ -253,7 +183,7 @@ void Experiment::run_mix() {
 const std::vector<MixRow>& Experiment::mix_rows(size_t fold) {
   if (const auto it = mixes_.find(fold); it != mixes_.end()) return it->second;
   const FoldInfo& info = fold_info(fold);
-  return mixes_[fold] = load_or(
+  return mixes_[fold] = artifacts_.load_or(
              Stage::kMix, {kMixKind, plan_.mix_keys[fold]}, kMixVersion,
              fmt::format("the mixture of fold {}", fold + 1), context_,
              [&](std::span<const uint8_t> payload) { return load_mix(payload, plan_, fold, info); },
@@ -261,24 +191,24 @@ const std::vector<MixRow>& Experiment::mix_rows(size_t fold) {
 }
 
 EvaluationResult Experiment::evaluation() {
-  return load_or(Stage::kEvaluate, {kEvaluationKind, plan_.evaluation_key}, kEvaluationVersion,
-                 "the evaluation", context_, load_evaluation, [&] {
-                   std::vector<FoldInfo> folds;
-                   std::vector<std::vector<MixRow>> rows;
-                   for (size_t fold = 0; fold < plan_.mix_keys.size(); ++fold) {
-                     folds.push_back(fold_info(fold));
-                     rows.push_back(mix_rows(fold));
-                   }
-                   EvaluationResult result = evaluate(plan_, folds, rows, context_);
-                   store_->save(kEvaluationKind, plan_.evaluation_key, kEvaluationVersion,
-                                save_evaluation(result));
-                   return result;
-                 });
+  return artifacts_.load_or(Stage::kEvaluate, {kEvaluationKind, plan_.evaluation_key}, kEvaluationVersion,
+                            "the evaluation", context_, load_evaluation, [&] {
+                              std::vector<FoldInfo> folds;
+                              std::vector<std::vector<MixRow>> rows;
+                              for (size_t fold = 0; fold < plan_.mix_keys.size(); ++fold) {
+                                folds.push_back(fold_info(fold));
+                                rows.push_back(mix_rows(fold));
+                              }
+                              EvaluationResult result = evaluate(plan_, folds, rows, context_);
+                              store().save(kEvaluationKind, plan_.evaluation_key, kEvaluationVersion,
+                                           save_evaluation(result));
+                              return result;
+                            });
 }
 
 void Experiment::run_evaluate() {
-  const bool there = missing(Stage::kEvaluate).empty();
-  if (!there) remove(stage_jobs(plan_, Stage::kEvaluate)[0]);
+  const bool there = artifacts_.missing(plan_, Stage::kEvaluate).empty();
+  if (!there) artifacts_.remove(stage_jobs(plan_, Stage::kEvaluate)[0]);
   timed(Stage::kEvaluate, there ? 0 : 1, there ? 1 : 0, [&] {
     const EvaluationResult result = evaluation();
     write_bundles(result);
@@ -323,29 +253,19 @@ Json Experiment::results(const EvaluationResult& evaluation) {
 void Experiment::read_final_artifacts() {
   const Json manifest = json_if_there<Json>(directory() / "manifest.json");
   if (!manifest.is_object() || !manifest.contains("artifacts") || !manifest["artifacts"].is_array()) return;
+  const std::vector<std::string> own = plan_artifacts(plan_, store());
+  const std::set<std::string> of_folds(own.begin(), own.end());
   for (const Json& path : manifest["artifacts"])
-    if (path.is_string() && path.get<std::string>().starts_with("final")) final_artifacts_.push_back(path);
+    if (path.is_string() && !of_folds.contains(path.get<std::string>())) final_artifacts_.push_back(path);
 }
 
-void Experiment::write_manifest() const {
+void Experiment::write_manifest() {
   Json manifest = {{"name", plan_.config.name}, {"version", TUNEMIX_VERSION}};
   manifest["config"] = plan_.config.values;
   for (const Hash128& key : plan_.fold_keys) manifest["data"].push_back(key.hex());
-  manifest["artifacts"] = plan_artifacts(plan_, *store_);
+  manifest["artifacts"] = plan_artifacts(plan_, store());
   for (const std::string& path : final_artifacts_) manifest["artifacts"].push_back(path);
   write_file_atomically(directory() / "manifest.json", json_text(manifest) + "\n");
-}
-
-std::vector<CalibratedModel> Experiment::member_table(const TrainJob& job) {
-  const FoldInfo& info = fold_info(job.fold);
-  auto table = load_members(plan_, job, info, *store_, context_);
-  if (!table) {
-    expect_selected(Stage::kCalibrate, "the calibration of " + job.name);
-    calibrate(job, context_);
-    table = load_members(plan_, job, info, *store_, context_);
-    if (!table) throw_run("the members of {} cannot be read back", job.name);
-  }
-  return std::move(*table);
 }
 
 const std::vector<MixRow>& Experiment::rows_of_members(
@@ -354,8 +274,8 @@ const std::vector<MixRow>& Experiment::rows_of_members(
   if (std::all_of(rows.begin(), rows.end(), [&](const MixRow& row) { return fits(row, tables); }))
     return rows;
   const Hash128& key = plan_.mix_keys[fold];
-  store_->discard(kMixKind, key,
-                  store_->path_of(kMixKind, key).string() + ": mixes members that do not exist", context_);
+  store().discard(kMixKind, key,
+                  store().path_of(kMixKind, key).string() + ": mixes members that do not exist", context_);
   mixes_.erase(fold);
   return mix_rows(fold);
 }
@@ -366,17 +286,94 @@ void Experiment::write_bundles(const EvaluationResult& evaluation) {
     const BundleInfo info = fold_bundle_info(plan_, fold, fold_info(fold), feature_names(fold), evaluation);
     if (bundle_is_current(file, info)) continue;
     std::vector<std::vector<CalibratedModel>> tables;
-    for (const TrainJob* job : plan_.jobs_of(fold)) tables.push_back(member_table(*job));
+    for (const CalibrateJob& job : plan_.calibrations_of(fold)) tables.push_back(jobs_.member_table(job));
     const std::vector<MixRow>& rows = rows_of_members(fold, tables);
-    for (size_t attempt = 0;; ++attempt) try {
-        write_bundle(file, info, plan_, fold, main_row(rows), tables, *store_, context_);
-        break;
-      } catch (const MissingModel& missing) {
-        if (attempt == tables.size()) throw;
-        context_.warn(fmt::format("{}; it is computed again", missing.what()));
-        train_again(missing.job(), context_);
-      }
+    write_bundle_of(file, info, plan_, jobs_, fold, main_row(rows), tables);
   }
+}
+
+void Experiment::write_bundle_of(const fs::path& file, const BundleInfo& info, const Plan& plan,
+                                 FoldJobs& jobs, size_t fold, const MixRow& row,
+                                 const std::vector<std::vector<CalibratedModel>>& members) {
+  for (size_t attempt = 0;; ++attempt) try {
+      write_bundle(file, info, plan, fold, row, members, store(), context_);
+      return;
+    } catch (const MissingModel& missing) {
+      if (attempt == plan.jobs.size()) throw;
+      context_.warn(fmt::format("{}; it is computed again", missing.what()));
+      jobs.train_again(missing.job(), context_);
+    }
+}
+
+const FinalChoice& Experiment::final_choice() {
+  if (final_choice_) return *final_choice_;
+  const Hash128 key = choice_key(plan_);
+  final_choice_ =
+      store().load_as(kChoiceKind, key, kChoiceVersion, context_,
+                      [&](std::span<const uint8_t> payload) { return load_choice(payload, plan_); });
+  if (final_choice_) return *final_choice_;
+  const size_t folds = plan_.fold_keys.size();
+  std::vector<const MixRow*> chosen;
+  for (size_t fold = 0; fold < folds; ++fold) chosen.push_back(&main_row(mix_rows(fold)));
+  const GridPoint best = best_of_folds(chosen);
+  std::vector<MixRow> rows;
+  std::vector<std::vector<std::vector<CalibratedModel>>> tables;
+  for (size_t fold = 0; fold < folds; ++fold) {
+    context_.check_stop();
+    FoldMembers of_fold = jobs_.members(fold);
+    rows.push_back(
+        mix_row_at(plan_, fold_info(fold), of_fold, chosen[fold]->name, best.c, best.checkpoint, context_));
+    tables.push_back(std::move(of_fold.members));
+  }
+  final_choice_ = average_mixtures(best, rows, tables);
+  store().save(kChoiceKind, key, kChoiceVersion, save_choice(*final_choice_));
+  return *final_choice_;
+}
+
+const Plan& Experiment::final_plan() {
+  if (!final_plan_)
+    final_plan_ = plan_final_model(plan_, final_choice(), store(), artifacts_.missing_files());
+  return *final_plan_;
+}
+
+FoldJobs& Experiment::final_jobs() {
+  if (!final_jobs_) final_jobs_ = std::make_unique<FoldJobs>(final_plan(), artifacts_, context_, view_);
+  return *final_jobs_;
+}
+
+BundleInfo Experiment::final_info() {
+  const FoldInfo& all = final_jobs().fold_info(final_plan().first_fold);
+  const Hash128 key = Hasher().hash(choice_key(plan_)).hash(final_plan().id()).digest();
+  return final_bundle_info(plan_, all, key, fold_feature_names(plan_.config, all), evaluation());
+}
+
+void Experiment::run_final() {
+  const fs::path file = directory() / "bundle.tmx";
+  const Plan& plan = final_plan();
+  FoldJobs& jobs = final_jobs();
+  const BundleInfo info = final_info();
+  const bool current = bundle_is_current(file, info);
+  // Written first, so that a cleaner knows what an interrupted run has made.
+  final_artifacts_ = plan_artifacts(plan, store());
+  final_artifacts_.push_back(
+      store().path_of(kChoiceKind, choice_key(plan_)).lexically_relative(store().root()).string());
+  write_manifest();
+  const auto missing = [&](Stage stage) {
+    return current ? std::vector<size_t>() : artifacts_.missing(plan, stage);
+  };
+  const std::vector<size_t> training = missing(Stage::kTrain);
+  const std::vector<size_t> calibrating = missing(Stage::kCalibrate);
+  const size_t wanted = training.size() + calibrating.size();
+  view_.begin_stage("final", wanted, plan.jobs.size() + plan.calibrations.size() - wanted);
+  if (!training.empty()) jobs.train(training);
+  if (!calibrating.empty()) jobs.calibrate(calibrating);
+  if (!current) {
+    std::vector<std::vector<CalibratedModel>> tables;
+    for (const CalibrateJob& job : plan.calibrations) tables.push_back(jobs.member_table(job));
+    write_bundle_of(file, info, plan, jobs, plan.first_fold, final_row(plan_, plan, final_choice(), tables),
+                    tables);
+  }
+  view_.end_stage();
 }
 
 std::vector<StageStatus> Experiment::status() {
@@ -388,7 +385,7 @@ std::vector<StageStatus> Experiment::status() {
   };
   for (StageStatus& status : result)
     for (const StageJob& job : stage_jobs(plan_, status.stage))
-      count(status, contains(job.artifacts[0]), job.name);
+      count(status, artifacts_.contains(job.artifacts[0]), job.name);
   const bool evaluated = result[static_cast<size_t>(Stage::kEvaluate)].missing == 0;
   count(result[static_cast<size_t>(Stage::kReport)], evaluated && fs::exists(directory() / "report.html"),
         "report");

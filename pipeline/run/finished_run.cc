@@ -77,7 +77,8 @@ FinishedRun open_run(const fs::path& run, const fs::path& runs, const Context& c
       throw_input("{}: this run has not been evaluated; run it to its end first", folder.string());
     result.evaluation = std::move(*evaluation);
     result.tool = result.evaluation.summary.at("rows").at(0).at("tool").get<std::string>();
-    for (const Hash128& key : keys_of(manifest, kFoldKind)) {
+    for (const Json& data : manifest.at("data")) {
+      const Hash128 key = Hash128::from_hex(data.get<std::string>());
       auto info = store.load_as(kFoldKind, key, kFoldVersion, context, load_fold_info);
       if (!info)
         throw_input("{}: the data of this run is not in the store; run it again first", folder.string());

@@ -45,7 +45,7 @@ void add_members(Json& out, size_t fold, const MixRow& row) {
                   {"family", member.family},
                   {"kind", to_string(member.kind)},
                   {"calibration", member.calibration},
-                  {"model", fmt::format("{} bag={}", member.model, member.bag + 1)}};
+                  {"model", member.model}};
     entry["iterations"] = member.checkpoint > 0 ? Json(member.checkpoint) : Json(nullptr);
     entry["quality"] = row.diagnostics[i].quality;
     entry["weight"] = row.diagnostics[i].weight;
@@ -149,18 +149,18 @@ Json Experiment::reliability_data(size_t fold) {
   Json result = Json::array();
   result.push_back(
       describe_reliability(fold, "mixture", reliability(row.valid, info.valid.labels, grades, in_grades)));
-  const std::vector<const TrainJob*> jobs = plan_.jobs_of(fold);
   for (const size_t i : heaviest_members(row, kShownReliabilities)) {
     const MemberRef& ref = row.sources[i];
-    const auto table = load_members(plan_, *jobs[ref.job], info, *store_, context_);
+    const CalibrateJob& job = plan_.calibrations_of(fold)[ref.learner];
+    const auto table = load_members(plan_, job, info, store(), context_);
     if (!table || ref.member >= table->size()) continue;
     const CalibratedModel& member = (*table)[ref.member];
-    const TrainResult trained = scores(*jobs[ref.job], context_);
+    const LearnerScores means = jobs_.mean_scores(job);
     const Member& name = row.mixture.members()[i];
-    const std::string title = fmt::format("{} {} bag={}{}", name.calibration, name.model, name.bag + 1,
+    const std::string title = fmt::format("{} {}{}", name.calibration, name.model,
                                           name.checkpoint > 0 ? fmt::format(" T={}", name.checkpoint) : "");
     result.push_back(describe_reliability(fold, title,
-                                          reliability(member.calibrator, trained.points[member.point].valid,
+                                          reliability(member.calibrator, means.points[member.point].valid,
                                                       info.valid.labels, grades, context_)));
   }
   return result;
@@ -238,7 +238,7 @@ Json Experiment::report_data(const EvaluationResult& evaluation) {
     size_t models = 0;
     for (const TrainJob& job : plan_.jobs) {
       if (job.learner != l) continue;
-      const TrainResult result = scores(job, context_);
+      const TrainResult result = jobs_.scores(job, context_);
       if (result.importance.empty()) continue;
       use.resize(std::max(use.size(), result.importance.size()));
       for (size_t j = 0; j < result.importance.size(); ++j) use[j] += result.importance[j];

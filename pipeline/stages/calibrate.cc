@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tunemix/data/mean_scores.h"
+
 namespace tunemix {
 
 std::vector<CalibrationSpec> calibration_specs(const CalibrateConfig& config, size_t columns, int labels) {
@@ -15,8 +17,60 @@ std::vector<CalibrationSpec> calibration_specs(const CalibrateConfig& config, si
   return specs;
 }
 
-void run_calibrate_job(const Plan& plan, const TrainJob& job, const FoldInfo& info, const TrainResult& scores,
-                       const ArtifactStore& store, const Context& context) {
+LearnerScores mean_over_bags(const Plan& plan, const CalibrateJob& job, const FoldInfo& info,
+                             const BagScores& scores_of) {
+  const QueryIndex& queries = info.train.queries;
+  const std::span<const TrainJob> bags = plan.bags_of(job);
+  std::vector<size_t> times(queries.size(), 0);  // that a query was left out
+  std::vector<std::vector<size_t>> left_out;     // by bag
+  for (const TrainJob& bag : bags) {
+    left_out.push_back(bag_split(plan.config, queries, job.fold, bag.bag).calibration);
+    for (const size_t q : left_out.back()) ++times[q];
+  }
+  LearnerScores result;
+  std::vector<size_t> begin(queries.size());  // row of a query's first document
+  size_t documents = 0;
+  for (size_t q = 0; q < queries.size(); ++q) {
+    if (times[q] == 0) continue;
+    begin[q] = documents;
+    documents += queries.length(q);
+    result.queries.push_back(q);
+  }
+  for (size_t b = 0; b < bags.size(); ++b) {
+    TrainResult scores = scores_of(bags[b]);
+    for (size_t p = 0; p < scores.points.size(); ++p) {
+      PointScores& of_bag = scores.points[p];
+      const ScoreMatrix& own = of_bag.left_out;
+      if (b == 0) {
+        result.points.push_back({of_bag.point, of_bag.range,
+                                 ScoreMatrix(documents, own.columns(), own.data(), own.model()),
+                                 std::move(of_bag.valid), std::move(of_bag.test)});
+      } else {
+        result.points[p].range += of_bag.range;
+        add_scores(result.points[p].valid, of_bag.valid);
+        add_scores(result.points[p].test, of_bag.test);
+      }
+      size_t row = 0;
+      for (const size_t q : left_out[b])
+        for (size_t i = 0; i < queries.length(q); ++i, ++row)
+          for (size_t k = 0; k < own.columns(); ++k)
+            result.points[p].left_out.row(begin[q] + i)[k] += own.row(row)[k];
+    }
+  }
+  for (PointScores& point : result.points) {
+    point.range /= static_cast<double>(bags.size());
+    divide_scores(point.valid, bags.size());
+    divide_scores(point.test, bags.size());
+    for (const size_t q : result.queries)
+      for (size_t i = begin[q]; i < begin[q] + queries.length(q); ++i)
+        for (float& score : point.left_out.row(i)) score /= static_cast<float>(times[q]);
+  }
+  return result;
+}
+
+void run_calibrate_job(const Plan& plan, const CalibrateJob& job, const FoldInfo& info,
+                       const BagScores& scores_of, const ArtifactStore& store, const Context& context) {
+  const LearnerScores scores = mean_over_bags(plan, job, info, scores_of);
   const size_t columns = scores.points.empty() ? 0 : scores.points[0].valid.columns();
   const std::vector<CalibrationSpec> specs = calibration_specs(plan.config.calibrate, columns, info.labels);
   if (specs.empty())
@@ -24,9 +78,13 @@ void run_calibrate_job(const Plan& plan, const TrainJob& job, const FoldInfo& in
         fmt::format("{}: no calibration fits scores of one column (calibrate.rbc is empty); it has no "
                     "members",
                     job.name));
+  if (columns > 1 && plan.config.data.calibration_parts == 0)
+    throw_input(
+        "{}: its scores have {} columns, and data.calibration.parts is 0; write 2 parts or more, which "
+        "their calibration is fitted on",
+        job.name, columns);
   const std::vector<double> grades = fold_grades(plan.config, info.labels);
-  const QuerySplit split = bag_split(plan.config, info.train.queries, job.fold, job.bag);
-  const Documents calibration = info.train.select_queries(split.calibration);
+  const Documents calibration = info.train.select_queries(scores.queries);
 
   BinaryWriter members;
   members.put<uint64_t>(scores.points.size() * specs.size());
@@ -40,8 +98,8 @@ void run_calibrate_job(const Plan& plan, const TrainJob& job, const FoldInfo& in
     const PointScores& model = scores.points[m];
     model.valid.expect_data(info.valid.fingerprint);
     model.test.expect_data(info.test.fingerprint);
-    const CalibrationInput input{model.calibration, calibration.labels, calibration.queries, grades,
-                                 model.range,       calibration.weights};
+    const CalibrationInput input{model.left_out, calibration.labels, calibration.queries,
+                                 grades,         model.range,        calibration.weights};
     const uint64_t seed = derive_seed(plan.job_seed(job), "calibrate/" + model.point.name());
     for (const Calibrator& calibrator : fit_calibrators(specs, input, CalibrationOptions{}, seed, context)) {
       for (const std::string& warning : calibrator.report().warnings)
@@ -58,23 +116,23 @@ void run_calibrate_job(const Plan& plan, const TrainJob& job, const FoldInfo& in
   // Scores do not compress; the table of members comes last, since it tells that all is there.
   BinaryWriter out;
   out.put(valid);
-  store.save(kMemberValidKind, job.calibrate_key, kMembersVersion, out.bytes(), Compression::kNone);
+  store.save(kMemberValidKind, job.key, kMembersVersion, out.bytes(), Compression::kNone);
   out = BinaryWriter();
   out.put(test);
-  store.save(kMemberTestKind, job.calibrate_key, kMembersVersion, out.bytes(), Compression::kNone);
-  store.save(kMembersKind, job.calibrate_key, kMembersVersion, members.bytes());
+  store.save(kMemberTestKind, job.key, kMembersVersion, out.bytes(), Compression::kNone);
+  store.save(kMembersKind, job.key, kMembersVersion, members.bytes());
 }
 
-std::optional<std::vector<CalibratedModel>> load_members(const Plan& plan, const TrainJob& job,
+std::optional<std::vector<CalibratedModel>> load_members(const Plan& plan, const CalibrateJob& job,
                                                          const FoldInfo& info, const ArtifactStore& store,
                                                          const Context& context) {
   return store.load_as(
-      kMembersKind, job.calibrate_key, kMembersVersion, context,
+      kMembersKind, job.key, kMembersVersion, context,
       [&](std::span<const uint8_t> payload) { return parse_members(payload, plan, job, info); });
 }
 
 std::vector<CalibratedModel> parse_members(std::span<const uint8_t> payload, const Plan& plan,
-                                           const TrainJob& job, const FoldInfo& info) {
+                                           const CalibrateJob& job, const FoldInfo& info) {
   BinaryReader in(payload, "the members of " + job.name);
   const std::vector<Point> points = plan.learner(job).points();
   std::vector<CalibratedModel> members;
@@ -95,8 +153,8 @@ std::vector<CalibratedModel> parse_members(std::span<const uint8_t> payload, con
   return members;
 }
 
-std::vector<float> parse_member_scores(std::span<const uint8_t> payload, const TrainJob& job, size_t members,
-                                       size_t documents) {
+std::vector<float> parse_member_scores(std::span<const uint8_t> payload, const CalibrateJob& job,
+                                       size_t members, size_t documents) {
   BinaryReader in(payload, "the member scores of " + job.name);
   std::vector<float> scores = in.get_vector<float>();
   in.expect_end();
@@ -106,13 +164,12 @@ std::vector<float> parse_member_scores(std::span<const uint8_t> payload, const T
   return scores;
 }
 
-std::optional<std::vector<float>> load_member_scores(const char* kind, const TrainJob& job, size_t members,
-                                                     size_t documents, const ArtifactStore& store,
-                                                     const Context& context) {
-  return store.load_as(kind, job.calibrate_key, kMembersVersion, context,
-                       [&](std::span<const uint8_t> payload) {
-                         return parse_member_scores(payload, job, members, documents);
-                       });
+std::optional<std::vector<float>> load_member_scores(const char* kind, const CalibrateJob& job,
+                                                     size_t members, size_t documents,
+                                                     const ArtifactStore& store, const Context& context) {
+  return store.load_as(kind, job.key, kMembersVersion, context, [&](std::span<const uint8_t> payload) {
+    return parse_member_scores(payload, job, members, documents);
+  });
 }
 
 }  // namespace tunemix

@@ -41,11 +41,6 @@ SplitInfo describe(const Dataset& data, const Context& context) {
   return {data.about(), data.fingerprint(), query_contents(data, context), document_contents(data, context)};
 }
 
-// K.
-int labels_of(const Config& config, const Dataset& train) {
-  return config.data.labels > 0 ? config.data.labels : std::max(2, train.max_label() + 1);
-}
-
 // A label that training never had cannot be predicted, and a feature that it never had cannot have been
 // learnt.
 void expect_known(const Config& config, size_t fold, const std::string& files, const char* split,
@@ -84,7 +79,6 @@ constexpr int32_t kMostLabels = 32;
 
 SplitInfo load_split(BinaryReader& in, int32_t labels) {
   SplitInfo split{Documents::load(in)};
-  if (split.size() == 0) in.fail("a split without documents");
   for (const int32_t label : split.labels)
     if (label >= labels) in.fail("a label is out of range");
   split.fingerprint.high = in.get<uint64_t>();
@@ -99,6 +93,10 @@ SplitInfo load_split(BinaryReader& in, int32_t labels) {
 }
 
 }  // namespace
+
+int labels_of(const Config& config, const Dataset& train) {
+  return config.data.labels > 0 ? config.data.labels : std::max(2, train.max_label() + 1);
+}
 
 std::vector<std::filesystem::path> paths_of(const Config& config, const std::vector<std::string>& files) {
   std::vector<std::filesystem::path> paths;
@@ -361,6 +359,7 @@ FoldInfo load_fold_info(std::span<const uint8_t> payload) {
   info.feature_names = FeatureNames::load(in);
   if (info.feature_names.size() > info.features) in.fail("it names more features than there are");
   for (SplitInfo* split : {&info.train, &info.valid, &info.test}) *split = load_split(in, info.labels);
+  if (info.train.labels.empty()) in.fail("it has no training data");
   in.expect_end();
   return info;
 }
@@ -371,8 +370,17 @@ FeatureNames fold_feature_names(const Config& config, const FoldInfo& info) {
 }
 
 QuerySplit bag_split(const Config& config, const QueryIndex& train, size_t fold, int bag) {
-  return split_queries(train, config.data.calibration_fraction,
-                       Random(config.seed, fmt::format("calibration/{}/{}", fold, bag)));
+  const size_t queries = train.size();
+  if (config.data.calibration_parts == 0) {
+    std::vector<size_t> all(queries);
+    std::iota(all.begin(), all.end(), size_t{0});
+    return {all, all};
+  }
+  if (queries < 2) throw_input("calibration needs at least 2 training queries; the data has {}", queries);
+  const size_t parts = std::min(static_cast<size_t>(config.data.calibration_parts), queries);
+  const auto number = static_cast<size_t>(bag);
+  return leave_out_part(queries, parts, number % parts,
+                        Random(config.seed, fmt::format("calibration/{}/{}", fold, number / parts)));
 }
 
 std::vector<double> fold_grades(const Config& config, int labels) {

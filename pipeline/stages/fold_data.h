@@ -27,7 +27,7 @@ struct FoldInfo {
   size_t features = 0;         // as read, before standardisation
   FeatureNames feature_names;  // as the head of the training data says
   SplitInfo train;
-  SplitInfo valid;
+  SplitInfo valid;  // as test, empty for the final model
   SplitInfo test;
 };
 
@@ -65,6 +65,8 @@ std::pair<Dataset, Dataset> take_valid(const Dataset& train, const ValidFromTrai
 // Whether this is what describe_fold says of these features.
 bool describes(const FoldInfo& info, const FoldFeatures& features);
 FoldInfo describe_fold(const Config& config, const FoldFeatures& features, const Context& context);
+// K.
+int labels_of(const Config& config, const Dataset& train);
 // The names of the features: of the config's file, or of the data.
 FeatureNames fold_feature_names(const Config& config, const FoldInfo& info);
 // Standardised, of the features that the config names.
@@ -79,7 +81,8 @@ std::vector<std::filesystem::path> paths_of(const Config& config, const std::vec
 std::vector<uint8_t> save_fold_info(const FoldInfo& info);
 FoldInfo load_fold_info(std::span<const uint8_t> payload);
 
-// The train/calibration split of one bag.
+// What a bag is trained on, and the part of the training queries that it leaves out: part `bag` of a random
+// partition of the fold, the same for all learners; where the parts are used up, of another partition.
 QuerySplit bag_split(const Config& config, const QueryIndex& train, size_t fold, int bag);
 
 // 2^l - 1, or the config's grades; throws InputError when there are fewer grades than labels.

@@ -20,17 +20,14 @@ struct Gathered {
   std::vector<MemberRef> refs;
 };
 
-Gathered gather(const Plan& plan, size_t fold, const FoldMembers& fold_members) {
+Gathered gather(const Plan& plan, const FoldMembers& fold_members) {
   Gathered result;
-  const std::vector<const TrainJob*> jobs = plan.jobs_of(fold);
-  for (uint32_t j = 0; j < jobs.size(); ++j) {
-    const LearnerSpec& learner = plan.learner(*jobs[j]);
-    for (uint32_t m = 0; m < fold_members.members[j].size(); ++m) {
-      const CalibratedModel& model = fold_members.members[j][m];
-      result.members.push_back(member_of(learner, jobs[j]->bag, model.at, model.calibrator.spec()));
-      result.refs.push_back({j, m});
+  for (uint32_t l = 0; l < fold_members.members.size(); ++l)
+    for (uint32_t m = 0; m < fold_members.members[l].size(); ++m) {
+      const CalibratedModel& model = fold_members.members[l][m];
+      result.members.push_back(member_of(plan.config.learners[l], model.at, model.calibrator.spec()));
+      result.refs.push_back({l, m});
     }
-  }
   return result;
 }
 
@@ -38,7 +35,7 @@ MemberSource source_of(const std::vector<std::vector<float>>& scores, const std:
                        size_t documents) {
   return [&scores, &refs, documents](size_t member) {
     const MemberRef& ref = refs[member];
-    return std::span(scores[ref.job]).subspan(ref.member * documents, documents);
+    return std::span(scores[ref.learner]).subspan(ref.member * documents, documents);
   };
 }
 
@@ -59,21 +56,19 @@ MixRow row_of(MixResult result, const std::vector<MemberRef>& refs, std::vector<
 
 }  // namespace
 
-Member member_of(const LearnerSpec& learner, int bag, const Point& point,
-                 const CalibrationSpec& calibration) {
+Member member_of(const LearnerSpec& learner, const Point& point, const CalibrationSpec& calibration) {
   Member member;
   member.family = learner.family();
   member.kind = calibration.kind;
   member.checkpoint = point.length;
   member.model = point.label.empty() ? learner.title() : fmt::format("{} {}", learner.title(), point.label);
-  member.bag = bag;
   member.calibration = calibration.name();
   return member;
 }
 
-std::vector<MixRow> mix_fold(const Plan& plan, size_t fold, const FoldInfo& info, const FoldMembers& members,
+std::vector<MixRow> mix_fold(const Plan& plan, const FoldInfo& info, const FoldMembers& members,
                              const Context& context) {
-  const Gathered all = gather(plan, fold, members);
+  const Gathered all = gather(plan, members);
   const std::vector<double> grades = fold_grades(plan.config, info.labels);
   const std::vector<double> weights = query_weights(info.valid.queries, info.valid.weights);
   const ValidationData validation{info.valid.queries, info.valid.labels, grades, weights};
@@ -90,11 +85,12 @@ std::vector<MixRow> mix_fold(const Plan& plan, size_t fold, const FoldInfo& info
   return rows;
 }
 
-MixRow mix_row_at(const Plan& plan, size_t fold, const FoldInfo& info, const FoldMembers& members,
-                  const std::string& name, double c, int64_t checkpoint, const Context& context) {
-  const Gathered all = gather(plan, fold, members);
+MixRow mix_row_at(const Plan& plan, const FoldInfo& info, const FoldMembers& members, const std::string& name,
+                  double c, int64_t checkpoint, const Context& context) {
+  const Gathered all = gather(plan, members);
   const std::vector<double> grades = fold_grades(plan.config, info.labels);
-  const ValidationData validation{info.valid.queries, info.valid.labels, grades};
+  const std::vector<double> weights = query_weights(info.valid.queries, info.valid.weights);
+  const ValidationData validation{info.valid.queries, info.valid.labels, grades, weights};
   const std::vector<Variant> variants = standard_variants(all.members, family_rows(plan.config));
   const auto variant = std::find_if(variants.begin(), variants.end(),
                                     [&](const Variant& v) { return v.name == name && !v.one_best; });
@@ -130,7 +126,7 @@ std::vector<uint8_t> save_mix(const std::vector<MixRow>& rows) {
 std::vector<MixRow> load_mix(std::span<const uint8_t> payload, const Plan& plan, size_t fold,
                              const FoldInfo& info) {
   BinaryReader in(payload, fmt::format("the mixtures of fold {}", fold + 1));
-  const std::vector<const TrainJob*> jobs = plan.jobs_of(fold);
+  const std::vector<LearnerSpec>& learners = plan.config.learners;
   const auto finite = [](float v) { return std::isfinite(v); };
   std::vector<MixRow> rows;
   const size_t count = in.get_count(1);
@@ -151,10 +147,9 @@ std::vector<MixRow> load_mix(std::span<const uint8_t> payload, const Plan& plan,
     if (members.empty() || row.sources.size() != members.size() || row.diagnostics.size() != members.size())
       in.fail("its members do not fit its mixture");
     for (size_t i = 0; i < members.size(); ++i)
-      if (row.sources[i].job >= jobs.size() ||
-          members[i].family != plan.learner(*jobs[row.sources[i].job]).family() ||
-          members[i].bag != jobs[row.sources[i].job]->bag)
-        in.fail("a member is of no job of the fold");
+      if (row.sources[i].learner >= learners.size() ||
+          members[i].family != learners[row.sources[i].learner].family())
+        in.fail("a member is of no learner");
     if (row.valid.size() != info.valid.labels.size() || row.test.size() != info.test.labels.size())
       in.fail("expected one score for each document");
     if (!std::all_of(row.valid.begin(), row.valid.end(), finite) ||
@@ -170,8 +165,8 @@ std::vector<MixRow> load_mix(std::span<const uint8_t> payload, const Plan& plan,
 bool fits(const MixRow& row, const std::vector<std::vector<CalibratedModel>>& members) {
   for (size_t i = 0; i < row.sources.size(); ++i) {
     const MemberRef& ref = row.sources[i];
-    if (ref.job >= members.size() || ref.member >= members[ref.job].size()) return false;
-    const CalibratedModel& model = members[ref.job][ref.member];
+    if (ref.learner >= members.size() || ref.member >= members[ref.learner].size()) return false;
+    const CalibratedModel& model = members[ref.learner][ref.member];
     const Member& member = row.mixture.members()[i];
     if (member.checkpoint != model.at.length || member.calibration != model.calibrator.spec().name())
       return false;

@@ -10,8 +10,8 @@
 namespace tunemix {
 
 struct MemberRef {
-  uint32_t job = 0;     // of the fold's jobs
-  uint32_t member = 0;  // of the job's members
+  uint32_t learner = 0;  // of the config's
+  uint32_t member = 0;   // of the learner's members
 };
 
 struct MixRow {
@@ -27,27 +27,27 @@ struct MixRow {
   std::vector<float> test;
 };
 
-// The members of one fold's jobs with their scores.
+// The members of one fold with their scores.
 struct FoldMembers {
-  std::vector<std::vector<CalibratedModel>> members;  // by job
-  std::vector<std::vector<float>> valid;              // by job: members x documents
+  std::vector<std::vector<CalibratedModel>> members;  // by learner
+  std::vector<std::vector<float>> valid;              // by learner: members x documents
   std::vector<std::vector<float>> test;
 };
 
-std::vector<MixRow> mix_fold(const Plan& plan, size_t fold, const FoldInfo& info, const FoldMembers& members,
+std::vector<MixRow> mix_fold(const Plan& plan, const FoldInfo& info, const FoldMembers& members,
                              const Context& context);
 
 // One row's mixture with c and T as given instead of chosen.
-MixRow mix_row_at(const Plan& plan, size_t fold, const FoldInfo& info, const FoldMembers& members,
-                  const std::string& name, double c, int64_t checkpoint, const Context& context);
+MixRow mix_row_at(const Plan& plan, const FoldInfo& info, const FoldMembers& members, const std::string& name,
+                  double c, int64_t checkpoint, const Context& context);
 // What a member is called in a mixture.
-Member member_of(const LearnerSpec& learner, int bag, const Point& point, const CalibrationSpec& calibration);
+Member member_of(const LearnerSpec& learner, const Point& point, const CalibrationSpec& calibration);
 
 std::vector<uint8_t> save_mix(const std::vector<MixRow>& rows);
 // Throws InputError unless these can be the mixtures of the fold.
 std::vector<MixRow> load_mix(std::span<const uint8_t> payload, const Plan& plan, size_t fold,
                              const FoldInfo& info);
-// Whether each member of the mixture is among the members (by job of the fold) that it says it is of.
+// Whether each member of the mixture is among the members (by learner) that it says it is of.
 bool fits(const MixRow& row, const std::vector<std::vector<CalibratedModel>>& members);
 
 }  // namespace tunemix

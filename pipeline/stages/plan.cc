@@ -45,21 +45,48 @@ Hash128 model_key(const Config& config, const TrainJob& job, ArtifactStore& stor
   return hasher.digest();
 }
 
-Hash128 calibrate_key(const Config& config, const Hash128& train_key) {
+Hash128 calibrate_key(const Plan& plan, const CalibrateJob& job) {
   Hasher hasher;
   hasher.text("calibrate").number(kMembersVersion);
-  hasher.hash(train_key);
-  hash_options(Stage::kCalibrate, config, hasher);
+  for (const TrainJob& bag : plan.bags_of(job)) hasher.hash(bag.key);
+  hash_options(Stage::kCalibrate, plan.config, hasher);
   return hasher.digest();
+}
+
+void add_jobs(Plan& plan, size_t fold, ArtifactStore& store, MissingFiles missing) {
+  const Config& c = plan.config;
+  const Hash128 source = source_key(c, store, missing);
+  for (size_t l = 0; l < c.learners.size(); ++l) {
+    CalibrateJob calibration{fold, l, plan.jobs.size(), {}, {}};
+    calibration.name = fmt::format("{}: {}", plan.fold_name(fold), c.learners[l].title());
+    for (int bag = 0; bag < c.learners[l].bags; ++bag) {
+      TrainJob job;
+      job.fold = fold;
+      job.learner = l;
+      job.bag = bag;
+      job.training_key = training_key(c, plan.fold_keys[fold], source, c.learners[l], fold, bag);
+      job.key = model_key(c, job, store, missing);
+      job.name = fmt::format("{}, bag {}", calibration.name, bag + 1);
+      plan.jobs.push_back(std::move(job));
+    }
+    calibration.key = calibrate_key(plan, calibration);
+    plan.calibrations.push_back(std::move(calibration));
+  }
 }
 
 }  // namespace
 
-std::vector<const TrainJob*> Plan::jobs_of(size_t fold) const {
-  std::vector<const TrainJob*> result;
-  for (const TrainJob& job : jobs)
-    if (job.fold == fold) result.push_back(&job);
-  return result;
+std::string Plan::fold_name(size_t fold) const {
+  return is_final() && fold == first_fold ? "the final model" : fmt::format("fold {}", fold + 1);
+}
+
+std::span<const CalibrateJob> Plan::calibrations_of(size_t fold) const {
+  const size_t learners = config.learners.size();
+  return std::span(calibrations).subspan((fold - first_fold) * learners, learners);
+}
+
+std::span<const TrainJob> Plan::bags_of(const CalibrateJob& job) const {
+  return std::span(jobs).subspan(job.first_bag, static_cast<size_t>(learner(job).bags));
 }
 
 uint64_t Plan::job_seed(const TrainJob& job) const {
@@ -69,13 +96,18 @@ uint64_t Plan::job_seed(const TrainJob& job) const {
   return hasher.digest().low;
 }
 
+uint64_t Plan::job_seed(const CalibrateJob& job) const {
+  Hasher hasher;
+  hasher.text("calibrate").number(config.seed).number(job.fold);
+  for (const auto& [key, value] : learner(job).identity()) hasher.text(key).text(value);
+  return hasher.digest().low;
+}
+
 Hash128 Plan::id() const {
   Hasher hasher;
   hasher.text("plan").number(jobs.size());
-  for (const TrainJob& job : jobs) {
-    hasher.hash(job.key);
-    hasher.hash(job.calibrate_key);
-  }
+  for (const TrainJob& job : jobs) hasher.hash(job.key);
+  for (const CalibrateJob& job : calibrations) hasher.hash(job.key);
   return hasher.digest();
 }
 
@@ -85,23 +117,11 @@ Plan make_plan(Config config, ArtifactStore& store, MissingFiles missing) {
   const Config& c = plan.config;
   for (size_t fold = 0; fold < fold_count(c.data); ++fold)
     plan.fold_keys.push_back(fold_key(c, fold, store, missing));
-  const Hash128 source = source_key(c, store, missing);
   for (size_t fold = 0; fold < plan.fold_keys.size(); ++fold) {
+    add_jobs(plan, fold, store, missing);
     Hasher mix;
     mix.text("mix").number(kMixVersion);
-    for (size_t l = 0; l < c.learners.size(); ++l)
-      for (int bag = 0; bag < c.learners[l].bags; ++bag) {
-        TrainJob job;
-        job.fold = fold;
-        job.learner = l;
-        job.bag = bag;
-        job.training_key = training_key(c, plan.fold_keys[fold], source, c.learners[l], fold, bag);
-        job.key = model_key(c, job, store, missing);
-        job.calibrate_key = calibrate_key(c, job.key);
-        job.name = fmt::format("fold {}: {}, bag {}", fold + 1, c.learners[l].title(), bag + 1);
-        mix.hash(job.calibrate_key);
-        plan.jobs.push_back(std::move(job));
-      }
+    for (const CalibrateJob& job : plan.calibrations_of(fold)) mix.hash(job.key);
     hash_options(Stage::kMix, c, mix);
     plan.mix_keys.push_back(mix.digest());
   }
@@ -114,24 +134,38 @@ Plan make_plan(Config config, ArtifactStore& store, MissingFiles missing) {
   return plan;
 }
 
+Plan make_final_plan(const Plan& folds, Config config, ArtifactStore& store, MissingFiles missing) {
+  Plan plan;
+  plan.config = std::move(config);
+  plan.fold_keys = folds.fold_keys;
+  plan.first_fold = plan.fold_keys.size();
+  Hasher all;
+  all.text("all data").number(kFoldVersion);
+  for (const Hash128& key : plan.fold_keys) all.hash(key);
+  plan.fold_keys.push_back(all.digest());
+  add_jobs(plan, plan.first_fold, store, missing);
+  store.save_file_hashes();
+  return plan;
+}
+
 StageJob train_stage_job(const Plan& plan, const TrainJob& job) {
   StageJob result = {job.name, {{kScoresKind, job.key}, {kModelKind, job.key}}};
   if (plan.learner(job).learner->resumable) result.artifacts.push_back({kTrainingKind, job.training_key});
   return result;
 }
 
-StageJob calibrate_stage_job(const TrainJob& job) {
+StageJob calibrate_stage_job(const CalibrateJob& job) {
   StageJob result = {job.name, {}};
   for (const char* kind : {kMembersKind, kMemberValidKind, kMemberTestKind})
-    result.artifacts.push_back({kind, job.calibrate_key});
+    result.artifacts.push_back({kind, job.key});
   return result;
 }
 
 std::vector<StageJob> stage_jobs(const Plan& plan, Stage stage) {
   std::vector<StageJob> result;
   const auto add_folds = [&](const char* kind, const std::vector<Hash128>& keys) {
-    for (size_t fold = 0; fold < keys.size(); ++fold)
-      result.push_back({fmt::format("fold {}", fold + 1), {{kind, keys[fold]}}});
+    for (size_t fold = plan.first_fold; fold < keys.size(); ++fold)
+      result.push_back({plan.fold_name(fold), {{kind, keys[fold]}}});
   };
   switch (stage) {
     case Stage::kData:
@@ -141,13 +175,13 @@ std::vector<StageJob> stage_jobs(const Plan& plan, Stage stage) {
       for (const TrainJob& job : plan.jobs) result.push_back(train_stage_job(plan, job));
       break;
     case Stage::kCalibrate:
-      for (const TrainJob& job : plan.jobs) result.push_back(calibrate_stage_job(job));
+      for (const CalibrateJob& job : plan.calibrations) result.push_back(calibrate_stage_job(job));
       break;
     case Stage::kMix:
       add_folds(kMixKind, plan.mix_keys);
       break;
     case Stage::kEvaluate:
-      result.push_back({"evaluation", {{kEvaluationKind, plan.evaluation_key}}});
+      if (!plan.is_final()) result.push_back({"evaluation", {{kEvaluationKind, plan.evaluation_key}}});
       break;
     case Stage::kReport:
       break;

@@ -1,6 +1,7 @@
 // An experiment as jobs with keys: what each artifact of a run is called in the store.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,9 +25,9 @@ inline constexpr const char* kEvaluationKind = "evaluation";
 // Versions of the artifacts' formats and of the computations behind them: raised when either changes.
 inline constexpr uint32_t kFoldVersion = 3;
 inline constexpr uint32_t kTrainingVersion = 2;
-inline constexpr uint32_t kScoresVersion = 2;
-inline constexpr uint32_t kMembersVersion = 5;
-inline constexpr uint32_t kMixVersion = 2;
+inline constexpr uint32_t kScoresVersion = 3;
+inline constexpr uint32_t kMembersVersion = 6;
+inline constexpr uint32_t kMixVersion = 3;
 inline constexpr uint32_t kEvaluationVersion = 2;
 
 // One training run, on one bag of one fold.
@@ -36,24 +37,45 @@ struct TrainJob {
   int bag = 0;
   Hash128 key;           // of its model and its scores
   Hash128 training_key;  // of its training state: the same whatever the number of rounds
-  Hash128 calibrate_key;
-  std::string name;  // "fold 1: tree leaves=8, bag 2"
+  std::string name;      // "fold 1: tree leaves=8, bag 2"
 };
 
+// The calibration of all bags of a learner on one fold.
+struct CalibrateJob {
+  size_t fold = 0;
+  size_t learner = 0;
+  size_t first_bag = 0;  // in Plan::jobs; the others follow
+  Hash128 key;           // of its members and their scores
+  std::string name;      // "fold 1: tree leaves=8"
+};
+
+// All jobs of an experiment; or those of its final model, whose one fold comes after the experiment's and has
+// all their data.
 struct Plan {
   Config config;
-  std::vector<Hash128> fold_keys;
-  std::vector<TrainJob> jobs;     // fold by fold
-  std::vector<Hash128> mix_keys;  // of each fold
+  std::vector<Hash128> fold_keys;          // of the data
+  size_t first_fold = 0;                   // that has jobs
+  std::vector<TrainJob> jobs;              // fold by fold, learner by learner, bag by bag
+  std::vector<CalibrateJob> calibrations;  // fold by fold, learner by learner
+  std::vector<Hash128> mix_keys;           // of each fold
   Hash128 evaluation_key;
-  std::vector<const TrainJob*> jobs_of(size_t fold) const;
+
+  bool is_final() const { return first_fold > 0; }
+  std::string fold_name(size_t fold) const;
+  // Of a fold, by learner.
+  std::span<const CalibrateJob> calibrations_of(size_t fold) const;
+  std::span<const TrainJob> bags_of(const CalibrateJob& job) const;
   const LearnerSpec& learner(const TrainJob& job) const { return config.learners[job.learner]; }
+  const LearnerSpec& learner(const CalibrateJob& job) const { return config.learners[job.learner]; }
   uint64_t job_seed(const TrainJob& job) const;
+  uint64_t job_seed(const CalibrateJob& job) const;
   Hash128 id() const;  // of the keys of all jobs
 };
 
 // Reads no features: files are known by their hashes.
 Plan make_plan(Config config, ArtifactStore& store, MissingFiles missing = MissingFiles::kRefuse);
+// Of the final model, with the learners of `config`: those of the experiment's that are wanted.
+Plan make_final_plan(const Plan& folds, Config config, ArtifactStore& store, MissingFiles missing);
 
 struct ArtifactId {
   const char* kind = nullptr;
@@ -67,11 +89,11 @@ struct StageJob {
   std::vector<ArtifactId> artifacts;
 };
 
-// In the order of Plan::jobs for the stages that train and calibrate, by fold for others; none for the
-// report.
+// In the order of Plan::jobs and Plan::calibrations for the stages that train and calibrate, by fold for
+// others; none for the report. A final model has jobs of its one fold that train and calibrate.
 std::vector<StageJob> stage_jobs(const Plan& plan, Stage stage);
 StageJob train_stage_job(const Plan& plan, const TrainJob& job);
-StageJob calibrate_stage_job(const TrainJob& job);
+StageJob calibrate_stage_job(const CalibrateJob& job);
 
 // Paths, relative to the store, of everything that a finished run of the plan needs.
 std::vector<std::string> plan_artifacts(const Plan& plan, const ArtifactStore& store);

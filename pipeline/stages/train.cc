@@ -64,6 +64,34 @@ std::vector<TrainResult::AttentionPoint> attention_of(const Model& model) {
   return result;
 }
 
+// Trains to the end, taking up what an interrupted or shorter run of the job has left, and saving its own
+// state as it goes.
+std::unique_ptr<Model> train_model(const LearnerEntry& learner, const TrainingRequest& request,
+                                   const TrainJob& job, const ArtifactStore* store, const Context& context) {
+  std::unique_ptr<Trainer> trainer;
+  const bool keeps_state = learner.resumable && store != nullptr;
+  if (keeps_state)
+    if (const auto state = store->load(kTrainingKind, job.training_key, kTrainingVersion, context)) try {
+        BinaryReader in(*state, "the training state of " + job.name);
+        trainer = learner.resume(request, in, context);
+        in.expect_end();
+        context.log(LogLevel::kDebug, fmt::format("{}: goes on from a saved training", job.name));
+      } catch (const InputError& error) {
+        context.warn(fmt::format("{}; training starts again", error.what()));
+        trainer.reset();
+      }
+  if (trainer == nullptr) trainer = learner.start(request, context);
+  for (bool complete = false; !complete;) {
+    context.check_stop();
+    complete = trainer->step(kSecondsBetweenStates);
+    if (!keeps_state) continue;
+    BinaryWriter out;
+    trainer->save_state(out);
+    store->save(kTrainingKind, job.training_key, kTrainingVersion, out.bytes());
+  }
+  return trainer->model();
+}
+
 // The model of a learner whose entry says so: trained on copies of queries, on grouped labels, or as one
 // problem for each label but the last.
 std::unique_ptr<Model> train_derived(const LearnerSpec& spec, const Plan& plan, const TrainJob& job,
@@ -125,7 +153,7 @@ std::unique_ptr<Model> train_derived(const LearnerSpec& spec, const Plan& plan, 
       std::vector<double> margins;
       for (size_t i = 0; i < scores.documents(); ++i)
         margins.push_back(static_cast<double>(scores.row(i)[1]) - static_cast<double>(scores.row(i)[0]));
-      problem.chances.push_back(fit_chance(margins, yes));
+      problem.chances.push_back(fit_chance(margins, yes, calibration.weights()));
     }
     problem.model = std::move(model);
   }
@@ -147,9 +175,13 @@ TrainResult scores_of_model(const Model& model, const Dataset& calibration, cons
   const std::vector<Point> points = model.points();
   std::vector<size_t> all(points.size());
   std::iota(all.begin(), all.end(), size_t{0});
-  std::vector<ScoreMatrix> of_calibration = model.score(calibration, all, context);
-  std::vector<ScoreMatrix> valid = model.score(fold.valid, all, context);
-  std::vector<ScoreMatrix> test = model.score(fold.test, all, context);
+  const auto scored = [&](const Dataset& data) {
+    if (data.documents() > 0) return model.score(data, all, context);
+    return std::vector<ScoreMatrix>(points.size(), ScoreMatrix(0, model.columns(), ""));
+  };
+  std::vector<ScoreMatrix> of_calibration = scored(calibration);
+  std::vector<ScoreMatrix> valid = scored(fold.valid);
+  std::vector<ScoreMatrix> test = scored(fold.test);
   TrainResult result;
   for (const size_t p : all) {
     of_calibration[p].set_data(calibration.fingerprint());
@@ -162,60 +194,7 @@ TrainResult scores_of_model(const Model& model, const Dataset& calibration, cons
   return result;
 }
 
-// Scores from files instead of a training.
-TrainResult given_scores(const Plan& plan, const TrainJob& job, const FoldInfo& info,
-                         const QuerySplit& split) {
-  const LearnerSpec& spec = plan.learner(job);
-  const FoldFiles& files = spec.scores[job.fold];
-  const auto read = [&](const std::vector<std::string>& list, const SplitInfo& of) {
-    return read_given_scores(plan.config, list, of, info.labels);
-  };
-  PointScores point;
-  point.calibration = select_rows(read(files.train, info.train), info.train.queries, split.calibration);
-  point.valid = read(files.valid, info.valid);
-  point.test = plan.config.data.has_test() ? read(files.test, info.test) : point.valid;
-  if (point.valid.columns() != point.calibration.columns() ||
-      point.test.columns() != point.calibration.columns())
-    throw_input("{}: the score files of train, valid and test differ in the numbers a line", spec.place);
-  TrainResult result;
-  result.points.push_back(std::move(point));
-  return result;
-}
-
-void store_model(const LearnedModel& model, const TrainJob& job, const ArtifactStore& store) {
-  BinaryWriter out;
-  model.save(out);
-  store.save(kModelKind, job.key, LearnedModel::kVersion, out.bytes());
-}
-
-}  // namespace
-
-std::unique_ptr<Model> train_model(const LearnerEntry& learner, const TrainingRequest& request,
-                                   const TrainJob& job, const ArtifactStore* store, const Context& context) {
-  std::unique_ptr<Trainer> trainer;
-  const bool keeps_state = learner.resumable && store != nullptr;
-  if (keeps_state)
-    if (const auto state = store->load(kTrainingKind, job.training_key, kTrainingVersion, context)) try {
-        BinaryReader in(*state, "the training state of " + job.name);
-        trainer = learner.resume(request, in, context);
-        in.expect_end();
-        context.log(LogLevel::kDebug, fmt::format("{}: goes on from a saved training", job.name));
-      } catch (const InputError& error) {
-        context.warn(fmt::format("{}; training starts again", error.what()));
-        trainer.reset();
-      }
-  if (trainer == nullptr) trainer = learner.start(request, context);
-  for (bool complete = false; !complete;) {
-    context.check_stop();
-    complete = trainer->step(kSecondsBetweenStates);
-    if (!keeps_state) continue;
-    BinaryWriter out;
-    trainer->save_state(out);
-    store->save(kTrainingKind, job.training_key, kTrainingVersion, out.bytes());
-  }
-  return trainer->model();
-}
-
+// The rows of the given queries.
 ScoreMatrix select_rows(const ScoreMatrix& scores, const QueryIndex& queries,
                         std::span<const size_t> chosen) {
   size_t documents = 0;
@@ -229,15 +208,45 @@ ScoreMatrix select_rows(const ScoreMatrix& scores, const QueryIndex& queries,
   return result;
 }
 
+// Scores from elsewhere of the documents of a split.
 ScoreMatrix read_given_scores(const Config& config, const std::vector<std::string>& files,
                               const SplitInfo& split, int labels) {
-  ScoreMatrix scores = read_score_columns(paths_of(config, files), split.labels.size(), split.source_rows);
+  ScoreMatrix scores = read_score_columns(paths_of(config, files), split.size(), split.source_rows);
   if (scores.columns() != 1 && scores.columns() != static_cast<size_t>(labels))
     throw_input("{}: {} numbers a line; expected one, or {}, one for each label", join(files, ", "),
                 scores.columns(), labels);
   scores.set_data(split.fingerprint);
   return scores;
 }
+
+// Scores from files instead of a training.
+TrainResult given_scores(const Plan& plan, const TrainJob& job, const FoldInfo& info,
+                         const QuerySplit& split) {
+  const LearnerSpec& spec = plan.learner(job);
+  const FoldFiles& files = spec.scores[job.fold];
+  PointScores point;
+  point.left_out = select_rows(read_given_scores(plan.config, files.train, info.train, info.labels),
+                               info.train.queries, split.calibration);
+  const auto read = [&](const std::vector<std::string>& list, const SplitInfo& of) {
+    if (of.labels.empty()) return ScoreMatrix(0, point.left_out.columns(), spec.name);
+    return read_given_scores(plan.config, list, of, info.labels);
+  };
+  point.valid = read(files.valid, info.valid);
+  point.test = plan.config.data.has_test() ? read(files.test, info.test) : point.valid;
+  if (point.valid.columns() != point.left_out.columns() || point.test.columns() != point.left_out.columns())
+    throw_input("{}: the score files of train, valid and test differ in the numbers a line", spec.place);
+  TrainResult result;
+  result.points.push_back(std::move(point));
+  return result;
+}
+
+void store_model(const LearnedModel& model, const TrainJob& job, const ArtifactStore& store) {
+  BinaryWriter out;
+  model.save(out);
+  store.save(kModelKind, job.key, LearnedModel::kVersion, out.bytes());
+}
+
+}  // namespace
 
 void expect_given_scores(const Plan& plan, const TrainJob& job, const FoldInfo& info) {
   given_scores(plan, job, info, bag_split(plan.config, info.train.queries, job.fold, job.bag));
@@ -255,15 +264,17 @@ void run_train_job(const Plan& plan, const TrainJob& job, const FoldInfo& info, 
     store_model({&learner, learner.external(spec.name, result.points[0].valid.columns())}, job, store);
   } else {
     const Dataset calibration = fold.data.train.select_queries(split.calibration);
+    // Without validation data, what is left out says when to stop.
+    const Dataset& stop = fold.data.valid.documents() > 0 ? fold.data.valid : calibration;
     std::unique_ptr<Model> model;
     if (spec.derives_data()) {
       model = train_derived(spec, plan, job, info,
                             fold.training_data().select_queries(fold.training_queries(split.train)),
-                            fold.bins.standardized(), calibration, fold.data.valid, store, context);
+                            fold.bins.standardized(), calibration, stop, store, context);
     } else {
       const TrainingData data(fold.bins, fold.training_queries(split.train), info.labels,
                               fold_grades(plan.config, info.labels));
-      const TrainingRequest request{data, spec.settings, spec.lengths, &fold.data.valid};
+      const TrainingRequest request{data, spec.settings, spec.lengths, &stop};
       model = train_model(learner, request, job, &store, context);
     }
     result = scores_of_model(*model, calibration, fold.data, info, context);
@@ -283,7 +294,7 @@ std::vector<uint8_t> save_train_result(const TrainResult& result) {
     out.put(scores.point.length);
     out.put(scores.point.label);
     out.put(scores.range);
-    put(out, scores.calibration);
+    put(out, scores.left_out);
     put(out, scores.valid);
     put(out, scores.test);
   }
@@ -312,18 +323,17 @@ TrainResult load_train_result(std::span<const uint8_t> payload, const Plan& plan
     scores.point.length = in.get<int64_t>();
     scores.point.label = in.get_string();
     scores.range = in.get<double>();
-    scores.calibration = get_scores(in);
+    scores.left_out = get_scores(in);
     scores.valid = get_scores(in);
     scores.test = get_scores(in);
     if (scores.point != expected[i]) in.fail("it has other points than its learner");
     if (!std::isfinite(scores.range) || scores.range < 0) in.fail("the range of its scores is no number");
-    if (scores.calibration.documents() != calibration ||
-        scores.valid.documents() != info.valid.labels.size() ||
+    if (scores.left_out.documents() != calibration || scores.valid.documents() != info.valid.labels.size() ||
         scores.test.documents() != info.test.labels.size() || scores.valid.data() != info.valid.fingerprint ||
         scores.test.data() != info.test.fingerprint)
       in.fail("its scores are not of the documents of the fold");
     const size_t columns = scores.valid.columns();
-    if (scores.calibration.columns() != columns || scores.test.columns() != columns ||
+    if (scores.left_out.columns() != columns || scores.test.columns() != columns ||
         columns != (i == 0 ? columns : result.points[0].valid.columns()) ||
         (columns != 1 && columns != static_cast<size_t>(info.labels)))
       in.fail("its scores do not fit the labels");

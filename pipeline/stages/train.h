@@ -1,5 +1,5 @@
-// The train stage: one job trains one model and scores the calibration, validation and test documents at each
-// of its points.
+// The train stage: one job trains one model and scores the documents of the training queries that it has left
+// out, and the validation and test documents, at each of its points.
 #pragma once
 
 #include <vector>
@@ -14,7 +14,7 @@ namespace tunemix {
 struct PointScores {
   Point point;
   double range = 0;  // R of the `shift` calibration; 0: max |f|
-  ScoreMatrix calibration;
+  ScoreMatrix left_out;
   ScoreMatrix valid;
   ScoreMatrix test;
 };
@@ -31,17 +31,8 @@ struct TrainResult {
   std::vector<AttentionPoint> attention;  // of the features that training looked at most
 };
 
-// Trains to the end, taking up what an interrupted or shorter run of the job has left, and saving its own
-// state as it goes.
-std::unique_ptr<Model> train_model(const LearnerEntry& learner, const TrainingRequest& request,
-                                   const TrainJob& job, const ArtifactStore* store, const Context& context);
-// Scores from elsewhere of the documents of a split.
-ScoreMatrix read_given_scores(const Config& config, const std::vector<std::string>& files,
-                              const SplitInfo& split, int labels);
 // Throws InputError unless the score files of the job's learner fit the data of the fold.
 void expect_given_scores(const Plan& plan, const TrainJob& job, const FoldInfo& info);
-// The rows of the given queries.
-ScoreMatrix select_rows(const ScoreMatrix& scores, const QueryIndex& queries, std::span<const size_t> chosen);
 
 // Trains what is not in the store, going on from a saved state of the same run, and stores model and scores.
 void run_train_job(const Plan& plan, const TrainJob& job, const FoldInfo& info, PreparedFold& fold,

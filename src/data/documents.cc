@@ -5,6 +5,7 @@
 #include <functional>
 #include <iterator>
 #include <numeric>
+#include <set>
 
 namespace tunemix {
 namespace {
@@ -83,12 +84,9 @@ Documents Documents::load(BinaryReader& in) {
   if (in.get<uint8_t>() != 0)
     for (size_t i = 0; i < result.size(); ++i) result.names.add(in.get_string());
   result.source_rows = in.get_vector<uint32_t>();
-  std::vector<bool> seen(result.source_rows.size(), false);
-  for (const uint32_t row : result.source_rows) {
-    if (seen.size() != result.size() || row >= seen.size() || seen[row])
-      in.fail("the rows of the documents are not an order of them");
-    seen[row] = true;
-  }
+  const std::set<uint32_t> distinct(result.source_rows.begin(), result.source_rows.end());
+  if (distinct.size() != result.source_rows.size() || (!distinct.empty() && distinct.size() != result.size()))
+    in.fail("the rows of the documents do not fit them");
   result.weights = in.get_vector<float>();
   if (!result.weights.empty() && result.weights.size() != result.size())
     in.fail("the weights do not fit the documents");

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "tunemix/core/error.h"
+#include "tunemix/data/mean_scores.h"
 
 namespace tunemix {
 namespace {
@@ -30,9 +31,8 @@ void save_info(BinaryWriter& out, const BundleInfo& info) {
   out.put(info.expected.error.value_or(0));
 }
 
-// The second version knew neither names nor what the ensemble was trained on.
 BundleInfo load_info(BinaryReader& in, uint32_t version) {
-  if (version < 2) in.fail("a bundle of an old version that is no longer read");
+  if (version < Bundle::kVersion) in.fail("a bundle of an old version that is no longer read");
   BundleInfo info;
   info.name = in.get_string();
   info.row = in.get_string();
@@ -40,7 +40,6 @@ BundleInfo load_info(BinaryReader& in, uint32_t version) {
   info.key = in.get_string();
   info.features = in.get<uint64_t>();
   info.labels = in.get<uint32_t>();
-  if (version < 3) return info;
   info.feature_names = FeatureNames::load(in);
   if (info.feature_names.size() > info.features) in.fail("it names more features than there are");
   const size_t files = in.get_count(sizeof(uint64_t));
@@ -83,12 +82,14 @@ Bundle::Bundle(BundleInfo info, std::vector<BundleModel> models, std::vector<Bun
       members_(std::move(members)),
       mixture_(std::move(mixture)) {
   require(members_.size() == mixture_.members().size(), "a bundle's members do not fit its mixture");
-  work_.resize(models_.size());
   for (size_t i = 0; i < members_.size(); ++i) {
-    require(members_[i].model < models_.size(), "a member without a model");
-    Work& work = work_[members_[i].model];
-    work.members.push_back(i);
-    work.points.push_back(members_[i].point);
+    const std::vector<uint32_t>& bags = members_[i].models;
+    require(!bags.empty() && *std::max_element(bags.begin(), bags.end()) < models_.size(),
+            "a member without a model");
+    auto work = std::find_if(work_.begin(), work_.end(), [&](const Work& w) { return w.models == bags; });
+    if (work == work_.end()) work = work_.insert(work_.end(), Work{bags, {}, {}, {}});
+    work->members.push_back(i);
+    work->points.push_back(members_[i].point);
   }
   for (Work& work : work_) {
     std::sort(work.points.begin(), work.points.end());
@@ -153,22 +154,25 @@ void Bundle::predict_part(const Dataset& raw, const GivenScores& given, std::vec
   std::map<Standardize, Dataset> prepared;
   member_scores.resize(std::max(member_scores.size(), members_.size() * n));
   const auto of_member = [&](size_t member) { return std::span(member_scores).subspan(member * n, n); };
-  for (size_t m = 0; m < models_.size(); ++m) {
-    const Model& model = *models_[m].learned.model;
-    const Work& work = work_[m];
-    std::vector<ScoreMatrix> scores;
-    if (const std::string name = model.external_scores(); !name.empty()) {
-      scores.push_back(given.at(name));
-    } else {
-      const Standardize mode = models_[m].standardize;
-      const Dataset* data = &raw;
-      if (mode != Standardize::kNone) {
-        auto found = prepared.find(mode);
-        if (found == prepared.end()) found = prepared.emplace(mode, standardize(raw, mode, context)).first;
-        data = &found->second;
-      }
-      scores = model.score(*data, work.points, context);
+  const auto scores_of = [&](const BundleModel& model, const std::vector<size_t>& points) {
+    if (const std::string name = model.learned.model->external_scores(); !name.empty())
+      return std::vector{given.at(name)};
+    const Dataset* data = &raw;
+    if (model.standardize != Standardize::kNone) {
+      auto found = prepared.find(model.standardize);
+      if (found == prepared.end())
+        found = prepared.emplace(model.standardize, standardize(raw, model.standardize, context)).first;
+      data = &found->second;
     }
+    return model.learned.model->score(*data, points, context);
+  };
+  for (const Work& work : work_) {
+    std::vector<ScoreMatrix> scores = scores_of(models_[work.models[0]], work.points);
+    for (size_t bag = 1; bag < work.models.size(); ++bag) {
+      const std::vector<ScoreMatrix> more = scores_of(models_[work.models[bag]], work.points);
+      for (size_t p = 0; p < scores.size(); ++p) add_scores(scores[p], more[p]);
+    }
+    for (ScoreMatrix& mean : scores) divide_scores(mean, work.models.size());
     context.pool().run(work.members.size(), [&](size_t i) {
       members_[work.members[i]].calibrator.apply(scores[work.of_point[i]], of_member(work.members[i]),
                                                  context);
@@ -187,7 +191,7 @@ std::vector<uint8_t> Bundle::file_bytes() const {
   }
   out.put<uint64_t>(members_.size());
   for (const BundleMember& member : members_) {
-    out.put(member.model);
+    out.put(member.models);
     out.put(member.point);
     member.calibrator.save(out);
   }
@@ -226,14 +230,17 @@ Bundle Bundle::parse(std::span<const uint8_t> file, const std::string& name, con
   std::vector<BundleMember> members;
   const size_t member_count = in.get_count(1);
   for (size_t i = 0; i < member_count; ++i) {
-    const auto model = in.get<uint32_t>();
+    auto bags = in.get_vector<uint32_t>();
     const auto point = in.get<uint32_t>();
-    if (model >= models.size()) in.fail("a member without a model");
-    if (point >= models[model].learned.model->points().size())
-      in.fail("a member without a point of its model");
-    members.push_back({model, point, Calibrator::load(in)});
-    if (members.back().calibrator.columns() != models[model].learned.model->columns())
-      in.fail("a calibration that does not fit its model");
+    if (bags.empty()) in.fail("a member without a model");
+    members.push_back({std::move(bags), point, Calibrator::load(in)});
+    for (const uint32_t bag : members.back().models) {
+      if (bag >= models.size()) in.fail("a member without a model");
+      const Model& model = *models[bag].learned.model;
+      if (point >= model.points().size()) in.fail("a member without a point of its model");
+      if (members.back().calibrator.columns() != model.columns())
+        in.fail("a calibration that does not fit its model");
+    }
   }
   if (members.empty()) in.fail("it has no members");
   Mixture mixture = Mixture::load(in);

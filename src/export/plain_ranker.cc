@@ -61,13 +61,16 @@ PlainModel plain_ranker(const Bundle& bundle) {
     if (!linear)
       throw_input("the calibration {} of the member {} is not linear; distil the ensemble to one model",
                   member.calibrator.spec().name(), bundle.mixture().members()[m].name());
-    if (bundle.models()[member.model].standardize != Standardize::kNone)
-      throw_input("the features of the member {} are standardised within each query (standardize: {})",
-                  bundle.mixture().members()[m].name(), to_string(bundle.models()[member.model].standardize));
-    Combination& sum = combinations[{member.model, member.point}];
-    sum.weights.resize(linear->weights.size(), 0.0);
-    sum.constant += weight * linear->constant;
-    for (size_t k = 0; k < sum.weights.size(); ++k) sum.weights[k] += weight * linear->weights[k];
+    const double share = weight / static_cast<double>(member.models.size());
+    for (const uint32_t model : member.models) {
+      if (const Standardize mode = bundle.models()[model].standardize; mode != Standardize::kNone)
+        throw_input("the features of the member {} are standardised within each query (standardize: {})",
+                    bundle.mixture().members()[m].name(), to_string(mode));
+      Combination& sum = combinations[{model, member.point}];
+      sum.weights.resize(linear->weights.size(), 0.0);
+      sum.constant += share * linear->constant;
+      for (size_t k = 0; k < sum.weights.size(); ++k) sum.weights[k] += share * linear->weights[k];
+    }
   }
   PlainModel result;
   result.features = bundle.info().features;

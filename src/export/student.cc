@@ -34,7 +34,7 @@ Bundle bundle_of_model(BundleInfo info, const LearnedModel& learned, const std::
   std::vector<BundleModel> models;
   models.push_back({{learned.learner, learned.model->keep(last)}, Standardize::kNone});
   const int64_t checkpoint = member.checkpoint;
-  return Bundle(std::move(info), std::move(models), {{0, 0, identity()}},
+  return Bundle(std::move(info), std::move(models), {{{0}, 0, identity()}},
                 Mixture({std::move(member)}, {1.0}, Normalize::kNone, 0, checkpoint));
 }
 

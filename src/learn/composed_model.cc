@@ -40,11 +40,14 @@ uint32_t FeatureMap::source(size_t output) const {
   return columns[output < columns.size() ? output : fill->indicators()[output - columns.size()]];
 }
 
-OrdinalProblem::Chance fit_chance(std::span<const double> margins, const std::vector<bool>& above) {
-  require(margins.size() == above.size(), "one margin a document");
+OrdinalProblem::Chance fit_chance(std::span<const double> margins, const std::vector<bool>& above,
+                                  std::span<const float> weights) {
+  require(margins.size() == above.size() && (weights.empty() || weights.size() == above.size()),
+          "one margin a document");
+  const auto weight = [&](size_t i) { return weights.empty() ? 1.0 : static_cast<double>(weights[i]); };
   double positive = 0;
-  for (const bool yes : above) positive += yes ? 1 : 0;
-  const double negative = static_cast<double>(above.size()) - positive;
+  double negative = 0;
+  for (size_t i = 0; i < above.size(); ++i) (above[i] ? positive : negative) += weight(i);
   const double high = (positive + 1) / (positive + 2);
   const double low = 1 / (negative + 2);
   OrdinalProblem::Chance chance{0, std::log((positive + 1) / (negative + 1))};
@@ -54,7 +57,7 @@ OrdinalProblem::Chance fit_chance(std::span<const double> margins, const std::ve
       const double z = at.slope * margins[i] + at.offset;
       const double target = above[i] ? high : low;
       // -(t log p + (1 - t) log(1 - p)) without overflow.
-      sum += std::max(z, 0.0) - z * target + std::log1p(std::exp(-std::abs(z)));
+      sum += weight(i) * (std::max(z, 0.0) - z * target + std::log1p(std::exp(-std::abs(z))));
     }
     return sum;
   };
@@ -63,8 +66,8 @@ OrdinalProblem::Chance fit_chance(std::span<const double> margins, const std::ve
     double g0 = 0, g1 = 0, h00 = 1e-9, h01 = 0, h11 = 1e-9;
     for (size_t i = 0; i < margins.size(); ++i) {
       const double p = logistic(chance.slope * margins[i] + chance.offset);
-      const double off = p - (above[i] ? high : low);
-      const double curvature = p * (1 - p);
+      const double off = weight(i) * (p - (above[i] ? high : low));
+      const double curvature = weight(i) * p * (1 - p);
       g0 += off * margins[i];
       g1 += off;
       h00 += curvature * margins[i] * margins[i];

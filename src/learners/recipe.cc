@@ -30,14 +30,14 @@ learners:
 )";
 
 // The same with large trees only, and more of them.
-constexpr const char* kMedium = R"(data: {standardize: append, calibration: {fraction: 0.1}}
+constexpr const char* kMedium = R"(data: {standardize: append, calibration: {parts: 10}}
 learners:
   - {type: adaboost_mh, votes: real, leaves: 64, iterations: 2000, checkpoints: [500, 1000], shrinkage: 0.05, bandit: value, bags: 4}
   - {type: lambdamart, leaves: 64, iterations: 1000, checkpoints: [200, 400, 700], shrinkage: 0.05, min_documents: 200, bandit: value, arms_per_pull: [4, 16], patience: 100, bags: 2}
 )";
 
-// The same, longer. Simple calibrations, which a twentieth of the queries is enough for.
-constexpr const char* kLarge = R"(data: {calibration: {fraction: 0.05}}
+// The same, longer. Simple calibrations, which few queries are enough for.
+constexpr const char* kLarge = R"(data: {calibration: {parts: 20}}
 learners:
   - {type: adaboost_mh, votes: real, leaves: 64, iterations: 3000, checkpoints: [1000, 2000], shrinkage: 0.05, bandit: value, bags: 3}
   - {type: lambdamart, leaves: 64, iterations: 2000, checkpoints: [500, 1000, 1500], shrinkage: 0.05, min_documents: 500, bandit: value, arms_per_pull: [4, 16], patience: 100, bags: 2}

@@ -121,11 +121,12 @@ ScoreMatrix read_score_columns(std::span<const std::filesystem::path> files, siz
                     std::max<size_t>(1, columns));
     }
   }
-  if (lines != documents) {
+  const size_t last = source_rows.empty() ? 0 : *std::max_element(source_rows.begin(), source_rows.end());
+  if (last < documents ? lines != documents : lines <= last) {
     std::string names;
     for (const std::filesystem::path& file : files) names += (names.empty() ? "" : ", ") + file.string();
     throw_input("{}: {} lines of scores; expected {}, one for each document of the data", names, lines,
-                documents);
+                std::max(documents, last + 1));
   }
   ScoreMatrix scores(documents, columns, files[0].filename().string());
   for (size_t i = 0; i < documents; ++i) {

@@ -18,12 +18,12 @@ struct Lengths {
   int64_t until = std::numeric_limits<int64_t>::max();
 };
 
-// A run (family, model, bag) gives the points of its largest length up to T, or of its smallest where none is
+// A run (family, model) gives the points of its largest length up to T, or of its smallest where none is
 // that small; so each of its lengths stands until the next one does, and the first from the beginning.
 std::vector<Lengths> standing_lengths(std::span<const Member> members) {
-  std::map<std::tuple<std::string_view, std::string_view, int32_t>, std::set<int64_t>> runs;
+  std::map<std::pair<std::string_view, std::string_view>, std::set<int64_t>> runs;
   const auto run_of = [](const Member& m) {
-    return std::tuple<std::string_view, std::string_view, int32_t>(m.family, m.model, m.bag);
+    return std::pair<std::string_view, std::string_view>(m.family, m.model);
   };
   for (const Member& member : members)
     if (member.checkpoint > 0) runs[run_of(member)].insert(member.checkpoint);

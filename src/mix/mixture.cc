@@ -11,7 +11,7 @@ namespace tunemix {
 std::string Member::name() const {
   std::string text = family + "/" + model;
   if (checkpoint > 0) text += fmt::format("@{}", checkpoint);
-  return fmt::format("{}/bag {}/{}", text, bag + 1, calibration);
+  return text + "/" + calibration;
 }
 
 Mixture::Mixture(std::vector<Member> members, std::vector<double> weights, Normalize normalize, double c,
@@ -59,7 +59,6 @@ void Mixture::save(BinaryWriter& out) const {
     out.put(member.kind);
     out.put(member.checkpoint);
     out.put(member.model);
-    out.put(member.bag);
     out.put(member.calibration);
   }
   out.put(weights_);
@@ -69,13 +68,12 @@ void Mixture::save(BinaryWriter& out) const {
 }
 
 Mixture Mixture::load(BinaryReader& in) {
-  std::vector<Member> members(in.get_count(37));  // the least that a member takes
+  std::vector<Member> members(in.get_count(33));  // the least that a member takes
   for (Member& member : members) {
     member.family = in.get_string();
     member.kind = in.get<CalibrationKind>();
     member.checkpoint = in.get<int64_t>();
     member.model = in.get_string();
-    member.bag = in.get<int32_t>();
     member.calibration = in.get_string();
     if (member.kind > CalibrationKind::kRbc) in.fail("a member of the mixture is of an unknown kind");
   }

@@ -41,7 +41,8 @@ class BundleTest : public testing::Test {
       for (const char* spec : {"cpc.ls", "rbc.poly2.raw"}) {
         const ScoreMatrix scores = score(models_[model], data, point);
         members_.push_back(
-            {model, point,
+            {{model},
+             point,
              Calibrator::fit(CalibrationSpec::parse(spec), {scores, data.labels(), data.queries(), grades},
                              {}, 1, context_)});
         Member member;
@@ -88,7 +89,7 @@ TEST_F(BundleTest, ScoresAsItsPartsDoOneByOne) {
   std::vector<std::vector<float>> scores;
   for (const BundleMember& member : members_) {
     scores.emplace_back(data.documents());
-    member.calibrator.apply(score(models_[member.model], data, member.point), scores.back(), context_);
+    member.calibrator.apply(score(models_[member.models[0]], data, member.point), scores.back(), context_);
   }
   std::vector<float> expected(data.documents());
   mixture_.apply([&](size_t member) { return std::span(scores[member]); }, data.queries(), expected,
@@ -159,19 +160,32 @@ TEST_F(BundleTest, TellsNamesAndWhatItWasTrainedOn) {
   }
 }
 
-TEST_F(BundleTest, OfTheVersionBeforeIsRead) {
-  const std::filesystem::path file = scratch_ / "bundle.tmx";
-  bundle().save(file);
-  std::vector<uint8_t> payload = read_artifact(file).payload;
-  // Without names, files, counts and what is expected: all empty here.
-  const size_t begin = (8 + 4) + (8 + 7) + 4 + (8 + 3) + 8 + 4;
-  const size_t size = 8 + 8 + 8 + 8 + 8 + 8 + 8 + 1 + 8;
-  payload.erase(payload.begin() + static_cast<ptrdiff_t>(begin),
-                payload.begin() + static_cast<ptrdiff_t>(begin + size));
-  write_artifact(file, Bundle::kKind, 2, payload);
-  const Dataset data = make_data(2);
-  EXPECT_EQ(Bundle::load(file, registry()).predict(data, context_), bundle().predict(data, context_));
-  EXPECT_EQ(read_bundle_info(file), bundle().info());
+TEST_F(BundleTest, CalibratesTheMeanOfItsBags) {
+  // The boosted members have two bags, the second trained on other data.
+  models_.push_back({test::train_by_name(standardize(make_data(7), Standardize::kAppend, context_),
+                                         "adaboost_mh", {}, {5, 12}, context_),
+                     Standardize::kAppend});
+  for (BundleMember& member : members_)
+    if (member.models[0] == 0) member.models = {0, 2};
+  const Dataset raw = make_data(2);
+  const Dataset data = standardize(make_data(2), Standardize::kAppend, context_);
+  std::vector<std::vector<float>> scores;
+  for (const BundleMember& member : members_) {
+    ScoreMatrix mean = score(models_[member.models[0]], data, member.point);
+    if (member.models.size() == 2) {
+      const ScoreMatrix other = score(models_[2], data, member.point);
+      for (size_t i = 0; i < data.documents(); ++i)
+        for (size_t k = 0; k < mean.columns(); ++k) mean.row(i)[k] = (mean.row(i)[k] + other.row(i)[k]) / 2;
+    }
+    scores.emplace_back(data.documents());
+    member.calibrator.apply(mean, scores.back(), context_);
+  }
+  std::vector<float> expected(data.documents());
+  mixture_.apply([&](size_t member) { return std::span(scores[member]); }, data.queries(), expected,
+                 context_);
+  EXPECT_EQ(bundle().predict(raw, context_), expected);
+  bundle().save(scratch_ / "bags.tmx");
+  EXPECT_EQ(Bundle::load(scratch_ / "bags.tmx", registry()).predict(raw, Context(3)), expected);
 }
 
 TEST_F(BundleTest, RefusesOtherFeaturesInOneSentence) {
@@ -250,7 +264,7 @@ TEST_F(BundleTest, AsksForScoresFromElsewhere) {
   Member member;
   member.family = "bm25";
   member.kind = CalibrationKind::kRbc;
-  const Bundle mixed({"mine", "bm25+EXP", 1, "key", 8, 5}, std::move(models), {{0, 0, linear}},
+  const Bundle mixed({"mine", "bm25+EXP", 1, "key", 8, 5}, std::move(models), {{{0}, 0, linear}},
                      Mixture({member}, {1.0}, Normalize::kQuery, 0, 0));
   mixed.save(scratch_ / "b.tmx");
   const Bundle loaded = Bundle::load(scratch_ / "b.tmx", registry());

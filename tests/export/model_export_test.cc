@@ -288,7 +288,8 @@ Bundle linear_bundle(LearnedModel learned, const Dataset& data, Normalize normal
     for (const char* spec : specs) {
       const size_t points[] = {point};
       const ScoreMatrix scores = learned.model->score(data, points, context)[0];
-      members.push_back({0, point,
+      members.push_back({{0},
+                         point,
                          Calibrator::fit(CalibrationSpec::parse(spec),
                                          {scores, data.labels(), data.queries(), grades}, {}, 1, context)});
       Member member;

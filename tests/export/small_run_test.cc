@@ -84,11 +84,11 @@ class SmallEnsemble {
       for (Calibrator& calibrator :
            fit_calibrators(all_calibrations(train_scores.columns()), input, options, 1, context_)) {
         members_.push_back({learned.learner->family, calibrator.spec().kind, point.length,
-                            fmt::format("{} {}", models_.size(), point.label), 0, calibrator.spec().name()});
+                            fmt::format("{} {}", models_.size(), point.label), calibrator.spec().name()});
         scores_.emplace_back(valid_.documents());
         calibrator.apply(valid_scores, scores_.back(), context_);
         bundle_members_.push_back(
-            {static_cast<uint32_t>(models_.size()), static_cast<uint32_t>(p), std::move(calibrator)});
+            {{static_cast<uint32_t>(models_.size())}, static_cast<uint32_t>(p), std::move(calibrator)});
       }
     }
     models_.push_back({test::copy_of(learned), Standardize::kNone});

@@ -18,7 +18,7 @@ constexpr const char* kConfig =
     "    - {train: train.txt, valid: valid.txt, test: test.txt}\n"
     "learners:\n"
     "  - {type: adaboost_mh, base: tree, leaves: 3, iterations: 2, bandit: value}\n"
-    "  - {type: svm, C: [0.1, 1]}\n"
+    "  - {type: svm, C: [0.1, 1], bags: 2}\n"
     "  - {type: ranksvm, C: 1}\n"
     "calibrate: {cpc: [shift, ls, each.ls, matrix.ell], rbc: {regressors: [linear, logistic, neural], "
     "targets: [raw]}}\n"

@@ -41,28 +41,29 @@ Json mutate_json(Json json, Random& random) {
 }
 
 void add_jobs(SmallRun& run, std::vector<Target>& targets) {
-  for (const TrainJob& job : run.plan().jobs) {
+  for (const TrainJob& job : run.plan().jobs)
+    targets.push_back({"scores-" + run.plan().learner(job).learner->type,
+                       {run.payload(kScoresKind, job.key)},
+                       [&run, job](const Bytes& bytes) {
+                         save_train_result(load_train_result(bytes, run.plan(), job, run.info()));
+                       }});
+  for (const CalibrateJob& job : run.plan().calibrations) {
     const std::string type = run.plan().learner(job).learner->type;
-    const Bytes scores = run.payload(kScoresKind, job.key);
-    const Bytes members = run.payload(kMembersKind, job.calibrate_key);
+    const Bytes members = run.payload(kMembersKind, job.key);
     const auto parse = [&run, job](const Bytes& bytes) {
       return parse_members(bytes, run.plan(), job, run.info());
     };
-    targets.push_back({"scores-" + type, {scores}, [&run, job](const Bytes& bytes) {
-                         save_train_result(load_train_result(bytes, run.plan(), job, run.info()));
+    targets.push_back({"members-" + type,
+                       {members},
+                       [&run, parse, at = run.experiment().jobs().mean_scores(job)](const Bytes& bytes) {
+                         std::vector<float> out(run.info().valid.labels.size());
+                         for (const CalibratedModel& member : parse(bytes))
+                           if (const ScoreMatrix& valid = at.points[member.point].valid;
+                               member.calibrator.columns() == valid.columns())
+                             member.calibrator.apply(valid, out, run.context());
                        }});
-    targets.push_back(
-        {"members-" + type,
-         {members},
-         [&run, parse, at = load_train_result(scores, run.plan(), job, run.info())](const Bytes& bytes) {
-           std::vector<float> out(run.info().valid.labels.size());
-           for (const CalibratedModel& member : parse(bytes))
-             if (const ScoreMatrix& valid = at.points[member.point].valid;
-                 member.calibrator.columns() == valid.columns())
-               member.calibrator.apply(valid, out, run.context());
-         }});
     targets.push_back({"member-scores-" + type,
-                       {run.payload(kMemberValidKind, job.calibrate_key)},
+                       {run.payload(kMemberValidKind, job.key)},
                        [&run, job, count = parse(members).size()](const Bytes& bytes) {
                          parse_member_scores(bytes, job, count, run.info().valid.labels.size());
                        }});
@@ -71,9 +72,8 @@ void add_jobs(SmallRun& run, std::vector<Target>& targets) {
 
 void add_mix(SmallRun& run, std::vector<Target>& targets) {
   std::vector<std::vector<CalibratedModel>> tables;
-  for (const TrainJob& job : run.plan().jobs)
-    tables.push_back(
-        parse_members(run.payload(kMembersKind, job.calibrate_key), run.plan(), job, run.info()));
+  for (const CalibrateJob& job : run.plan().calibrations)
+    tables.push_back(parse_members(run.payload(kMembersKind, job.key), run.plan(), job, run.info()));
   targets.push_back(
       {"mix", {run.payload(kMixKind, run.plan().mix_keys[0])}, [&run, tables](const Bytes& bytes) {
          for (const MixRow& row : load_mix(bytes, run.plan(), 0, run.info())) fits(row, tables);

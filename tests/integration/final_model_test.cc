@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <set>
 
 #include "tests/integration/workspace.h"
 
@@ -115,7 +116,7 @@ TEST_F(FinalModel, IsTrainedOnAllDataOnceAndPredicts) {
   EXPECT_EQ(slurp(at_ / "others/tiny/bundle.tmx"), bundle);
 }
 
-TEST_F(FinalModel, WeighsDocumentsAndRefusesWhatItDoesNotTrain) {
+TEST_F(FinalModel, WeighsDocuments) {
   at_.good("fit files.yaml --out plain.tmx");
   std::string weights;
   const std::string data = slurp(at_ / "S1.txt");
@@ -126,12 +127,44 @@ TEST_F(FinalModel, WeighsDocumentsAndRefusesWhatItDoesNotTrain) {
   for (const char* bundle : {"plain", "weighted"})
     at_.good(fmt::format("predict --bundle {0}.tmx --data S2.txt --out {0}.scores", bundle));
   EXPECT_NE(slurp(at_ / "plain.scores"), slurp(at_ / "weighted.scores"));
-  for (const char* option : {"learners.0.classes=ordinal", "learners.0.copies=2"}) {
-    const Result refused = at_.run(fmt::format("fit files.yaml {}", option));
-    EXPECT_EQ(refused.code, 2) << option;
-    EXPECT_THAT(refused.err, HasSubstr("is for experiments: fit does not train it")) << option;
-  }
-  EXPECT_THAT(at_.run("fit files.yaml 'data.features=[1-3]'").err, HasSubstr("which fit does not do"));
+}
+
+// Whatever an entry says of its data holds for the final model as for the folds.
+TEST_F(FinalModel, IsOneMoreFold) {
+  at_.good("synth --preset quickstart --queries 10 --seed 9 --out other.txt");
+  at_.good(
+      "fit files.yaml --out ranker.tmx 'learners=[{type: adaboost_mh, leaves: 3, iterations: 6, classes: "
+      "ordinal}, {type: lambdamart, leaves: 3, iterations: 6, copies: 2, bags: 2, patience: 2}, {type: "
+      "logitboost, leaves: 3, iterations: 4, labels: [[0], [1, 2], [3, 4]]}, {type: svm, C: 0.1}]' "
+      "'data.source={files: [other.txt], use: both}' data.standardize=replace 'data.features=[1-9]'");
+  const json info = inspect("ranker.tmx");
+  EXPECT_EQ(info["trained_on"]["queries"], 45);
+  std::set<std::string> members;
+  for (const json& member : info["members"]) members.insert(member["name"].get<std::string>());
+  for (const char* part : {"classes=ordinal", "copies=2", "labels=[[0], [1, 2], [3, 4]]", "source=only"})
+    EXPECT_TRUE(std::any_of(members.begin(), members.end(), [&](const std::string& name) {
+      return name.find(part) != std::string::npos;
+    })) << part;
+  at_.good("predict --bundle ranker.tmx --data S1.txt --out S1.scores");
+}
+
+// Everything is trained by tasks, and is the same bytes.
+TEST_F(FinalModel, IsTrainedByTheEngineOfTheConfig) {
+  at_.good("fit files.yaml --out here.tmx");
+  const Result there = at_.good(
+      "fit files.yaml --runs others --out there.tmx engine.type=command 'engine.command.run=bash "
+      "{commands}'");
+  EXPECT_THAT(there.err, HasSubstr("the final model"));
+  EXPECT_EQ(slurp(at_ / "there.tmx"), slurp(at_ / "here.tmx"));
+}
+
+TEST_F(FinalModel, PredictsAsItsFoldsDoWithBags) {
+  at_.good("run files.yaml learners.1.bags=3 learners.0.bags=2 data.calibration.parts=2");
+  at_.good(
+      "export files.yaml learners.1.bags=3 learners.0.bags=2 data.calibration.parts=2 --format scores "
+      "--split test --fold 1 --out run.scores");
+  at_.good("predict --bundle runs/tiny/bundle-fold1.tmx --data S3.txt --out bundle.scores");
+  EXPECT_EQ(slurp(at_ / "run.scores"), slurp(at_ / "bundle.scores"));
 }
 
 // Shares do not depend on a feature's scale, so neither do the scores of a model of shares; and the bundle

@@ -109,7 +109,7 @@ TEST_F(RunTest, EachChangeRunsExactlyTheStagesItShould) {
       {"seed=2", from_data},
       {"data.synthetic.queries=31", from_data},
       {"data.labels=6", from_data},
-      {"data.calibration.fraction=0.3", from_train},
+      {"data.calibration.parts=3", from_train},
       {"data.standardize=append", from_train},
       {"learners.0.shrinkage=0.2", from_train},
       {"learners.0.iterations=20", from_train},

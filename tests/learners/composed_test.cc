@@ -74,6 +74,19 @@ TEST(Ordinal, ChancesAreThoseOfTheData) {
   const OrdinalProblem::Chance chance = fit_chance(margins, above);
   EXPECT_NEAR(chance.slope, 2, 0.1);
   EXPECT_NEAR(chance.offset, -1, 0.1);
+  // A weight of 2 is the document twice.
+  std::vector<double> twice = margins;
+  std::vector<bool> above_twice = above;
+  std::vector<float> weights(margins.size(), 1.0F);
+  for (size_t i = 0; i < margins.size(); i += 3) {
+    weights[i] = 2;
+    twice.push_back(margins[i]);
+    above_twice.push_back(above[i]);
+  }
+  const OrdinalProblem::Chance weighted = fit_chance(margins, above, weights);
+  EXPECT_NEAR(weighted.slope, fit_chance(twice, above_twice).slope, 1e-6);
+  EXPECT_NEAR(weighted.offset, fit_chance(twice, above_twice).offset, 1e-6);
+  EXPECT_NE(weighted.slope, chance.slope);
   // One class, or margins that tell nothing: finite, and near the share of the class.
   const OrdinalProblem::Chance none = fit_chance(std::vector<double>{1, 2, 3}, {false, false, false});
   EXPECT_TRUE(std::isfinite(none.slope) && std::isfinite(none.offset));

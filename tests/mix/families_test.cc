@@ -90,7 +90,7 @@ Rows run(const Scenario& scenario, size_t queries, size_t seeds, Families famili
   for (const FamilySpec& family : scenario.families) {
     rows.push_back({family.name, family.name});
     for (size_t m = 0; m < family.members + family.copies; ++m)
-      members.push_back({family.name, CalibrationKind::kCpc, 0, fmt::format("{:03}", m), 0, "c"});
+      members.push_back({family.name, CalibrationKind::kCpc, 0, fmt::format("{:03}", m), "c"});
   }
   const std::vector<Variant> variants = standard_variants(members, rows);
   const std::vector<double> grades = exponential_grades(3);

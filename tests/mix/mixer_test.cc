@@ -24,11 +24,13 @@ Ensemble make_ensemble(uint64_t seed = 1, size_t documents = 1500) {
   for (const int64_t checkpoint : {10, 20, 50})
     for (int bag = 0; bag < 2; ++bag) {
       const double noise = checkpoint == 20 ? 2 : 4;
-      e.add({"boosting", CalibrationKind::kCpc, checkpoint, "tree8", bag, "cpc.ls"}, noise, seed);
-      e.add({"boosting", CalibrationKind::kRbc, checkpoint, "tree8", bag, "rbc.linear.raw"}, noise, seed);
+      e.add({"boosting", CalibrationKind::kCpc, checkpoint, fmt::format("tree8 {}", bag), "cpc.ls"}, noise,
+            seed);
+      e.add({"boosting", CalibrationKind::kRbc, checkpoint, fmt::format("tree8 {}", bag), "rbc.linear.raw"},
+            noise, seed);
     }
-  e.add({"svm", CalibrationKind::kCpc, 0, "C=1", 0, "cpc.ls"}, 3, seed);
-  e.add({"svm", CalibrationKind::kRbc, 0, "C=1", 0, "rbc.poly2.ndcg"}, 3.5, seed);
+  e.add({"svm", CalibrationKind::kCpc, 0, "C=1", "cpc.ls"}, 3, seed);
+  e.add({"svm", CalibrationKind::kRbc, 0, "C=1", "rbc.poly2.ndcg"}, 3.5, seed);
   return e;
 }
 
@@ -105,19 +107,19 @@ TEST(Mixer, GridEqualsTheSlowVersion) {
 Ensemble make_lengths(uint64_t seed) {
   Ensemble e;
   e.data = test::make_up({.documents = 900, .seed = seed});
-  const auto run = [&](const std::string& family, const std::string& model, int bag,
+  const auto run = [&](const std::string& family, const std::string& model,
                        const std::vector<int64_t>& lengths) {
     for (const int64_t length : lengths)
       for (const CalibrationKind kind : {CalibrationKind::kCpc, CalibrationKind::kRbc})
-        e.add({family, kind, length, model, bag, std::string(to_string(kind))},
+        e.add({family, kind, length, model, std::string(to_string(kind))},
               2 + 10.0 / static_cast<double>(length), seed);
   };
-  run("boosting", "a", 0, {10, 20, 50});
-  run("boosting", "a", 1, {10, 35});
-  run("boosting", "b", 0, {100});
-  run("gradient", "g", 0, {7, 20, 60});
-  run("gradient", "h", 0, {20});
-  e.add({"svm", CalibrationKind::kCpc, 0, "C=1", 0, "cpc"}, 3, seed);
+  run("boosting", "a0", {10, 20, 50});
+  run("boosting", "a1", {10, 35});
+  run("boosting", "b", {100});
+  run("gradient", "g", {7, 20, 60});
+  run("gradient", "h", {20});
+  e.add({"svm", CalibrationKind::kCpc, 0, "C=1", "cpc"}, 3, seed);
   return e;
 }
 
@@ -164,10 +166,10 @@ TEST(Mixer, CopiesAreLeftOutOfTheMixturesThatHaveTheOriginal) {
   for (auto& scores : e.scores)
     for (float& score : scores) score = std::round(score * 2) / 2;
   const auto cpc = CalibrationKind::kCpc, rbc = CalibrationKind::kRbc;
-  copy({"boosting", cpc, 20, "a", 0, "cpc"}, {"boosting", rbc, 20, "a", 0, "rbc"}, true);   // another kind
-  copy({"boosting", cpc, 20, "a", 0, "cpc"}, {"boosting", cpc, 50, "a", 0, "cpc"}, false);  // another length
-  copy({"boosting", cpc, 35, "a", 1, "cpc"}, {"gradient", cpc, 20, "h", 0, "cpc"}, true);   // another family
-  copy({"boosting", cpc, 35, "a", 1, "cpc"}, {"svm", cpc, 0, "C=1", 0, "cpc"}, true);       // a whole family
+  copy({"boosting", cpc, 20, "a0", "cpc"}, {"boosting", rbc, 20, "a0", "rbc"}, true);   // another kind
+  copy({"boosting", cpc, 20, "a0", "cpc"}, {"boosting", cpc, 50, "a0", "cpc"}, false);  // another length
+  copy({"boosting", cpc, 35, "a1", "cpc"}, {"gradient", cpc, 20, "h", "cpc"}, true);    // another family
+  copy({"boosting", cpc, 35, "a1", "cpc"}, {"svm", cpc, 0, "C=1", "cpc"}, true);        // a whole family
   MixOptions options;
   options.c_step = 100;
   options.parts = 2;
@@ -193,7 +195,7 @@ TEST(Mixer, CopiesAreLeftOutOfTheMixturesThatHaveTheOriginal) {
   options.checkpoints = Checkpoints::kAll;
   EXPECT_EQ(mix_all(e, options).left_out, 4u);
   // The order must be the same, not nearly so: one tie less, and it is no copy.
-  const size_t svm = find({"svm", cpc, 0, "C=1", 0, "cpc"});
+  const size_t svm = find({"svm", cpc, 0, "C=1", "cpc"});
   for (size_t q = 0, changed = 0; q < e.data.queries.size() && changed == 0; ++q)
     for (size_t i = e.data.queries.begin(q) + 1; i < e.data.queries.end(q) && changed == 0; ++i)
       if (e.scores[svm][i] == e.scores[svm][i - 1]) {
@@ -210,8 +212,8 @@ TEST(Mixer, MassesOfAPartComeFromTheOtherParts) {
   Ensemble e;
   e.data = test::make_up({.documents = 3000, .seed = 8});
   const size_t half = e.data.queries.begin(e.data.queries.size() / 2);
-  e.add({"reversed", CalibrationKind::kCpc, 0, "m", 0, "c"}, 2, 1);
-  e.add({"knowing", CalibrationKind::kCpc, 0, "m", 0, "c"}, 4, 1);
+  e.add({"reversed", CalibrationKind::kCpc, 0, "m", "c"}, 2, 1);
+  e.add({"knowing", CalibrationKind::kCpc, 0, "m", "c"}, 4, 1);
   for (size_t i = 0; i < half; ++i) {
     e.scores[0][i] = static_cast<float>(-e.data.labels[i]);
     e.scores[1][i] = static_cast<float>(e.data.labels[i]);
@@ -313,7 +315,7 @@ TEST(Mixer, AMemberWithAllEqualScoresDoesNoHarm) {
   fixed.choice = MixChoice::kFixed;
   const MixResult without = mix_all(e, {}, svm);
   const double fixed_without = mix_all(e, fixed, svm).validation;
-  e.members.push_back({"svm", CalibrationKind::kCpc, 0, "C=0", 0, "cpc.ls"});
+  e.members.push_back({"svm", CalibrationKind::kCpc, 0, "C=0", "cpc.ls"});
   e.scores.emplace_back(e.data.labels.size(), 0.1f);
   const MixResult with = mix_all(e, {}, svm);
   EXPECT_NEAR(mix_all(e, fixed, svm).validation, fixed_without, 1e-9);

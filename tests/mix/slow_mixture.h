@@ -6,7 +6,6 @@
 #include <map>
 #include <set>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "tests/calibrate/made_up.h"
@@ -62,9 +61,7 @@ inline std::vector<size_t> slow_standing(const Ensemble& e, const Variant& varia
     int64_t best = 0;  // of the run: the largest length up to T
     int64_t smallest = member.checkpoint;
     for (const Member& other : e.members)
-      if (std::tie(other.family, other.model, other.bag) ==
-              std::tie(member.family, member.model, member.bag) &&
-          other.checkpoint > 0) {
+      if (other.family == member.family && other.model == member.model && other.checkpoint > 0) {
         if (other.checkpoint <= length) best = std::max(best, other.checkpoint);
         smallest = std::min(smallest, other.checkpoint);
       }

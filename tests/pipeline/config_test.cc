@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <set>
 
-#include "pipeline/stages/final_model.h"
 #include "pipeline/stages/plan.h"
 #include "tests/support.h"
 #include "tunemix/core/binary.h"
@@ -40,7 +39,7 @@ const std::string kFull =
     "data:\n"
     "  synthetic: {preset: quickstart, queries: 40, folds: 2}\n"
     "  standardize: append\n"
-    "  calibration: {fraction: 0.3}\n"
+    "  calibration: {parts: 3}\n"
     "  grades: [0, 1, 3, 7, 15]\n"
     "learners:\n"
     "  - {type: adaboost_mh, base: tree, leaves: [4, 8], shrinkage: [0.1, 0.2], iterations: 20, checkpoints: "
@@ -98,7 +97,7 @@ TEST(Config, DefaultsAreThoseOfTheStructs) {
   EXPECT_EQ(config.name, "small");
   EXPECT_EQ(config.seed, 1U);
   EXPECT_EQ(config.data.standardize, Standardize::kNone);
-  EXPECT_EQ(config.data.calibration_fraction, DataConfig().calibration_fraction);
+  EXPECT_EQ(config.data.calibration_parts, DataConfig().calibration_parts);
   EXPECT_EQ(config.data.synthetic.folds, 1);
   ASSERT_EQ(config.learners.size(), 1U);
   EXPECT_EQ(config.learners[0].family(), "svm");
@@ -212,8 +211,9 @@ TEST(Config, MistakesHaveThePlaceTheKeyAndWhatIsExpected) {
       {"seed: 7", "seed: seven", "c.yaml:3:7: seed: ", "'seven'"},
       {"seed: 7", "seed: [7]", "c.yaml:3:7: seed: ", "expected"},
       {"seed: 7", "seed: {a: 1}", "c.yaml:3:7: seed: ", "expected a value"},
-      {"fraction: 0.3", "fraction: 1.5", "c.yaml:7:27: data.calibration.fraction: ", "0.9"},
-      {"fraction: 0.3", "fraction: nan", "c.yaml:7:27: data.calibration.fraction: ", "nan"},
+      {"parts: 3", "parts: 1", "c.yaml:7:24: data.calibration.parts: ", "expected 0, or 2 to 1000"},
+      {"parts: 3", "parts: 2.5", "c.yaml:7:24: data.calibration.parts: ", "2.5"},
+      {"parts: 3", "fraction: 0.2", "c.yaml:7:27: data.calibration.fraction: ", "write parts, 1 / fraction"},
       {"standardize: append", "standardize: appendd",
        "c.yaml:6:16: data.standardize: ", "did you mean 'append'"},
       {"grades: [0, 1, 3, 7, 15]", "grades: [0, 3, 1]", "c.yaml:8:11: data.grades: ", "do not fall"},
@@ -301,7 +301,7 @@ TEST(Config, TheResolvedConfigIsEnoughToRepeatTheRun) {
       "  command: {run: 'xargs -d \"\\n\" -P 2 < {commands}'}\n";
   for (const std::string& text : {kSmall, kFull, files}) {
     for (const std::vector<std::string>& overrides :
-         {std::vector<std::string>{}, {"seed=3", "mix.c.to=60", "data.calibration.fraction=0.25"}}) {
+         {std::vector<std::string>{}, {"seed=3", "mix.c.to=60", "data.calibration.parts=4"}}) {
       const Config first = parse(text, overrides);
       const Config again = parse_config(first.resolved, "config.resolved.yaml", {});
       EXPECT_EQ(again.values, first.values) << first.resolved;
@@ -349,7 +349,6 @@ TEST(Config, WithoutLearnersTheRecipeForTheSizeOfTheDataIsUsed) {
         if (key == "votes") votes.insert(value);
     }
     EXPECT_THAT(rows, IsSupersetOf({"AB", "LM"}));
-    EXPECT_NO_THROW(expect_final_possible(config));
     EXPECT_EQ(votes.contains("leaf"), recipe.documents <= 20000);
     EXPECT_EQ(votes.contains("real"), recipe.documents > 20000);
   }
@@ -368,10 +367,21 @@ TEST(Config, WhatAConfigSaysGoesBeforeTheRecipe) {
   EXPECT_EQ(config.seed, 7U);
   // Much data needs a smaller share of it for calibration.
   const std::string open = "name: a\ndata: {synthetic: {preset: quickstart}}\n";
-  EXPECT_EQ(with_recipe(parse(open), 1000).data.calibration_fraction, 0.2);
-  EXPECT_EQ(with_recipe(parse(open), 1000000).data.calibration_fraction, 0.05);
-  EXPECT_EQ(with_recipe(parse(open, {"data.calibration.fraction=0.3"}), 1000000).data.calibration_fraction,
-            0.3);
+  EXPECT_EQ(with_recipe(parse(open), 1000).data.calibration_parts, 5);
+  EXPECT_EQ(with_recipe(parse(open), 1000000).data.calibration_parts, 20);
+  EXPECT_EQ(with_recipe(parse(open, {"data.calibration.parts=3"}), 1000000).data.calibration_parts, 3);
+}
+
+TEST(Config, NothingIsLeftOutForCalibrationWhereItCannotChangeAnOrder) {
+  const std::string text =
+      "name: a\ndata: {synthetic: {preset: quickstart}, calibration: {parts: 0}}\n"
+      "learners: [{type: lambdamart}]\ncalibrate: {rbc: {regressors: [linear, logistic]}}\n";
+  EXPECT_EQ(parse(text).data.calibration_parts, 0);
+  EXPECT_THAT(
+      error_of(text, {"calibrate.rbc.regressors=[linear, poly2]"}),
+      AllOf(HasSubstr("data.calibration.parts is 0"), HasSubstr("poly2, which may change the order")));
+  EXPECT_THAT(error_of(text, {"learners=[{type: svm}]"}),
+              AllOf(HasSubstr("learners.0 (svm) gives a score for each label"), HasSubstr("write 2 parts")));
 }
 
 TEST(Config, AMissingFileIsAnErrorOfTheUser) { EXPECT_THROW(read_config("/nowhere/x.yaml", {}), InputError); }

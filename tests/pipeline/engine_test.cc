@@ -131,7 +131,7 @@ TEST(Manifest, IsReadAsItWasWrittenAndNoticesChanges) {
   manifest.files = {{"/data/a", hash_bytes("a", 1)}};
   manifest.plan = hash_bytes("plan", 4);
   manifest.threads = 3;
-  manifest.calibrate = true;
+  manifest.final_model = true;
   manifest.tasks = {{0, 1}, {2}};
   const StoredManifest stored = write_manifest(scratch.path(), manifest);
   EXPECT_NE(write_manifest(scratch.path(), manifest).id(), stored.id());
@@ -141,7 +141,7 @@ TEST(Manifest, IsReadAsItWasWrittenAndNoticesChanges) {
   EXPECT_EQ(again.manifest.files, manifest.files);
   EXPECT_EQ(again.manifest.plan, manifest.plan);
   EXPECT_EQ(again.manifest.threads, 3);
-  EXPECT_TRUE(again.manifest.calibrate);
+  EXPECT_TRUE(again.manifest.final_model);
   note_seconds(stored, 1, 2, 1.5);
   EXPECT_EQ(again.seconds(1), (std::map<size_t, double>{{2, 1.5}}));
   EXPECT_TRUE(again.seconds(0).empty());

@@ -24,7 +24,7 @@ const std::map<std::string, std::string>& other_values() {
       {"seed", "2"},
       {"data.allow_new_features", "true"},
       {"data.allow_overlap", "true"},
-      {"data.calibration.fraction", "0.3"},
+      {"data.calibration.parts", "3"},
       {"data.features", "[1-5]"},
       {"data.feature_names", "names.txt"},
       {"data.grades", "[0, 1, 2, 3, 4]"},

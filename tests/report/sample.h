@@ -95,8 +95,8 @@ inline ReportJson sample_data() {
 inline ReportJson sample_members(int per_model) {
   const std::vector<std::string> cpc = {"cpc.shift", "cpc.ls", "cpc.sndcg"},
                                  rbc = {"rbc.linear.raw", "rbc.poly2.ndcg", "rbc.neural.raw"};
-  const std::vector<std::string> models = {"tree leaves=8 bag=1", "tree leaves=64 bag=1",
-                                           "product terms=3 bag=1", "svm bag=1"};
+  const std::vector<std::string> models = {"tree leaves=8", "tree leaves=64",
+                                           "product terms=3", "svm"};
   ReportJson members = ReportJson::array();
   for (int fold = 1; fold <= 5; ++fold)
     for (size_t model = 0; model < models.size(); ++model)
@@ -152,8 +152,8 @@ inline ReportJson sample_choices() {
 }
 
 inline ReportJson sample_reliability() {
-  const std::vector<std::string> members = {"mixture", "cpc.shift tree leaves=8 bag=1 T=100",
-                                            "cpc.ls tree leaves=8 bag=1 T=100", "cpc.ls svm bag=1 C=0.1"};
+  const std::vector<std::string> members = {"mixture", "cpc.shift tree leaves=8 T=100",
+                                            "cpc.ls tree leaves=8 T=100", "cpc.ls svm C=0.1"};
   ReportJson curves = ReportJson::array();
   for (int fold = 1; fold <= 5; ++fold)
     for (size_t member = 0; member < members.size(); ++member) {

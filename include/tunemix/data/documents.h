@@ -35,8 +35,8 @@ struct Documents {
   std::vector<int32_t> labels = {};
   QueryIndex queries = {};
   NameTable names = {};  // empty (size 0) where no document has one
-  // Of each document its row in the files it was read from, counted over documents from 0; empty where the
-  // documents are in file order.
+  // Of each document its row in the files it was read from, counted over documents from 0, all
+  // distinct; empty where the documents are in file order.
   std::vector<uint32_t> source_rows = {};
   // How much each document counts in training, calibration and metrics; empty where all count 1.
   std::vector<float> weights = {};

@@ -18,4 +18,8 @@ struct QuerySplit {
 // more.
 QuerySplit split_queries(const QueryIndex& queries, double fraction, Random random);
 
+// Part `part` of a random partition of so many queries into `parts` parts of nearly the same size goes to
+// calibration.
+QuerySplit leave_out_part(size_t queries, size_t parts, size_t part, Random random);
+
 }  // namespace tunemix

@@ -48,9 +48,10 @@ struct BundleModel {
   Standardize standardize = Standardize::kNone;
 };
 
+// What is calibrated is the mean of the scores of the models.
 struct BundleMember {
-  uint32_t model = 0;  // of the bundle's models
-  uint32_t point = 0;  // of the model's points
+  std::vector<uint32_t> models;  // of the bundle: the bags of one learner
+  uint32_t point = 0;            // of each model's points
   Calibrator calibrator;
 };
 
@@ -60,7 +61,7 @@ using GivenScores = std::map<std::string, ScoreMatrix>;
 class Bundle {
  public:
   static constexpr const char* kKind = "bundle";
-  static constexpr uint32_t kVersion = 3;
+  static constexpr uint32_t kVersion = 4;
 
   // members: in the order of the mixture's members.
   Bundle(BundleInfo info, std::vector<BundleModel> models, std::vector<BundleMember> members,
@@ -85,8 +86,9 @@ class Bundle {
   static Bundle parse(std::span<const uint8_t> file, const std::string& name, const Registry& registry);
 
  private:
-  // What is computed for each model: the points that members need, and those members.
+  // What is computed for the bags of a learner: the points that members need, and those members.
   struct Work {
+    std::vector<uint32_t> models;
     std::vector<size_t> points;
     std::vector<size_t> members;
     std::vector<size_t> of_point;  // of each of the members, in `points`
@@ -98,7 +100,7 @@ class Bundle {
   std::vector<BundleModel> models_;
   std::vector<BundleMember> members_;
   Mixture mixture_;
-  std::vector<Work> work_;  // of every model
+  std::vector<Work> work_;
 };
 
 // The description of a bundle without its models.

@@ -89,8 +89,10 @@ class ComposedModel final : public Model {
   std::optional<FeatureMap> map_;
 };
 
-// slope and offset of the logistic regression of `above` on the margins (Platt 1999, with his targets).
-OrdinalProblem::Chance fit_chance(std::span<const double> margins, const std::vector<bool>& above);
+// slope and offset of the logistic regression of `above` on the margins (Platt 1999, with his targets). A
+// weight of 2 is the document twice; no weights: 1.
+OrdinalProblem::Chance fit_chance(std::span<const double> margins, const std::vector<bool>& above,
+                                  std::span<const float> weights = {});
 
 // P(label > l) for l = 0..K-2 into p(label = l) for l = 0..K-1.
 void class_probabilities(std::span<const double> above, std::span<double> classes);

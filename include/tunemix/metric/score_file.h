@@ -22,9 +22,9 @@ std::vector<double> read_scores(const std::filesystem::path& file, const Dataset
 std::vector<double> read_scores(const std::filesystem::path& file, size_t documents,
                                 std::span<const uint32_t> source_rows);
 
-// Files of one score, or the same number of scores, a line: those of `documents` documents that are read one
-// file after the other, in the order of `source_rows` (as they are, without). Compressed files are read as
-// they are.
+// Files of one score, or the same number of scores, a line, one file after the other: those of `documents`
+// documents, by their `source_rows` (as they are, without), which may leave lines out. Compressed files are
+// read as they are.
 ScoreMatrix read_score_columns(std::span<const std::filesystem::path> files, size_t documents,
                                std::span<const uint32_t> source_rows);
 

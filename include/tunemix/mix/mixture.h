@@ -23,12 +23,11 @@ struct Member {
   std::string family;  // of learners whose members share a mass
   CalibrationKind kind = CalibrationKind::kCpc;
   int64_t checkpoint = 0;   // boosting length T; 0: the model has none
-  std::string model;        // id of the model
-  int32_t bag = 0;          // from 0; people see it from 1
+  std::string model;        // id of the model, all its bags together
   std::string calibration;  // "cpc.ls"
 
   auto operator<=>(const Member&) const = default;
-  std::string name() const;  // "boosting/MODEL@100/bag 2/cpc.ls"
+  std::string name() const;  // "boosting/MODEL@100/cpc.ls"
 };
 
 // The scores of all documents by the given member; called from several threads at once.
