@@ -132,7 +132,7 @@ void hash_files(const Config& config, const std::vector<std::string>& files, Art
 Hash128 fold_key(const Config& config, size_t fold, ArtifactStore& store, MissingFiles missing) {
   Hasher hasher;
   hasher.text("data").number(kDataVersion);
-  hash_options(Stage::kData, config, hasher);
+  hash_options(Stage::kData, Scope::kEvery, config, hasher);
   if (!config.data.given.empty()) {
     const FoldFeatures& given = *config.data.given[fold];
     hasher.text("given");
@@ -146,10 +146,7 @@ Hash128 fold_key(const Config& config, size_t fold, ArtifactStore& store, Missin
     const FoldFiles& files = config.data.folds[fold];
     for (const auto* split : {&files.train, &files.valid, &files.test})
       hash_files(config, *split, store, missing, hasher);
-    if (files.valid.empty())
-      hasher.text("valid from train")
-          .text(fmt::format("{}", files.valid_from.share))
-          .number(files.valid_from.seed);
+    hash_options(Stage::kData, Scope::kFold, config, hasher, fold);
   }
   return hasher.digest();
 }

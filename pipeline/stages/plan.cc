@@ -5,12 +5,11 @@
 namespace tunemix {
 namespace {
 
-// Of the content of data.source, and of how it is used.
+// Of the content of data.source, and of how it is read.
 Hash128 source_key(const Config& config, ArtifactStore& store, MissingFiles missing) {
   Hasher hasher;
   hash_files(config, config.data.source.files, store, missing, hasher);
-  hasher.number(config.data.source.features.size());
-  for (const std::string& feature : config.data.source.features) hasher.text(feature);
+  hash_options(Stage::kTrain, Scope::kSource, config, hasher);
   return hasher.digest();
 }
 
@@ -19,12 +18,12 @@ Hash128 training_key(const Config& config, const Hash128& fold_key, const Hash12
   Hasher hasher;
   hasher.text("training").number(kTrainingVersion);
   hasher.hash(fold_key);
-  hash_options(Stage::kTrain, config, hasher);
+  hash_options(Stage::kTrain, Scope::kEvery, config, hasher);
   hasher.text(to_string(spec.standardize)).number(fold).number(static_cast<uint64_t>(bag));
   hasher.text(spec.learner->type).number(spec.learner->version);
   for (const auto& [key, value] : spec.identity()) hasher.text(key).text(value);
   if (spec.source != SourceUse::kNone) hasher.hash(source_key);
-  if (spec.source == SourceUse::kJoint) hasher.text(fmt::format("{}", config.data.source.weight));
+  if (spec.source == SourceUse::kJoint) hash_options(Stage::kTrain, Scope::kJoint, config, hasher);
   return hasher.digest();
 }
 
@@ -49,7 +48,7 @@ Hash128 calibrate_key(const Plan& plan, const CalibrateJob& job) {
   Hasher hasher;
   hasher.text("calibrate").number(kMembersVersion);
   for (const TrainJob& bag : plan.bags_of(job)) hasher.hash(bag.key);
-  hash_options(Stage::kCalibrate, plan.config, hasher);
+  hash_options(Stage::kCalibrate, Scope::kEvery, plan.config, hasher);
   return hasher.digest();
 }
 
@@ -122,13 +121,13 @@ Plan make_plan(Config config, ArtifactStore& store, MissingFiles missing) {
     Hasher mix;
     mix.text("mix").number(kMixVersion);
     for (const CalibrateJob& job : plan.calibrations_of(fold)) mix.hash(job.key);
-    hash_options(Stage::kMix, c, mix);
+    hash_options(Stage::kMix, Scope::kEvery, c, mix);
     plan.mix_keys.push_back(mix.digest());
   }
   Hasher evaluation;
   evaluation.text("evaluate").number(kEvaluationVersion);
   for (const Hash128& key : plan.mix_keys) evaluation.hash(key);
-  hash_options(Stage::kEvaluate, c, evaluation);
+  hash_options(Stage::kEvaluate, Scope::kEvery, c, evaluation);
   plan.evaluation_key = evaluation.digest();
   store.save_file_hashes();
   return plan;

@@ -18,11 +18,29 @@ inline constexpr size_t kStages = 6;
 std::string_view to_string(Stage stage);
 Stage parse_stage(std::string_view name);  // throws InputError with the nearest name
 
-// The first stage that reads an option, by its path in the config: a change makes it run again, and those
-// after it. Nothing for options that change no result.
+// Which keys of a stage have an option.
+enum class Scope {
+  kEvery,    // those of all its jobs
+  kFold,     // those of the fold that the option is of
+  kSource,   // those of learners that train on data.source
+  kJoint,    // those of learners that train on data.source and the fold's data
+  kLearner,  // those of the learners of its entry, through LearnerSpec
+  kContent,  // the content of the files that it names
+};
+
+struct OptionUse {
+  std::string_view option;     // its path in the config; "*" is any number, "a." all that begin with it
+  std::optional<Stage> stage;  // the first that reads it; nothing where no result depends on it
+  Scope scope = Scope::kEvery;
+};
+// Nothing for an option that the table does not have.
+const OptionUse* find_use(std::string_view option);
+
+// The first stage that reads an option: a change makes it run again, and those after it. Nothing for options
+// that change no result, or only by the content of files.
 std::optional<Stage> stage_that_reads(std::string_view option);
 
-// The options, with their values, that all jobs of a stage read.
-void hash_options(Stage stage, const Config& config, Hasher& hasher);
+// The options, with their values, that a stage reads in a scope; of one fold where they are of folds.
+void hash_options(Stage stage, Scope scope, const Config& config, Hasher& hasher, size_t fold = 0);
 
 }  // namespace tunemix

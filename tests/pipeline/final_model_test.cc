@@ -289,10 +289,10 @@ class AllData : public testing::Test {
   void write(const Dataset& data, const std::string& name) const {
     std::vector<std::string> ids;
     for (size_t q = 0; q < data.queries().size(); ++q) ids.push_back(fmt::format("{}-{}", name, q));
-    write_letor(Dataset(std::vector<float>(data.values().begin(), data.values().end()), data.features(),
-                        {data.labels().begin(), data.labels().end()},
-                        QueryIndex(data.queries().offsets(), ids), NameTable()),
-                scratch_ / (name + ".txt"));
+    write_letor(
+        Dataset(std::vector<float>(data.values().begin(), data.values().end()), data.features(),
+                {{data.labels().begin(), data.labels().end()}, QueryIndex(data.queries().offsets(), ids)}),
+        scratch_ / (name + ".txt"));
   }
   FoldFeatures all_data() const {
     std::vector<FoldInfo> infos;

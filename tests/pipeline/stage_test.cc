@@ -9,6 +9,7 @@
 
 #include "pipeline/stages/plan.h"
 #include "tests/support.h"
+#include "tunemix/core/file.h"
 
 namespace tunemix {
 namespace {
@@ -82,13 +83,86 @@ TEST(Stages, KeysChangeWithTheOptionsThatAStageReads) {
   }
 }
 
-TEST(Stages, EveryOptionIsKnownToThisTest) {
+TEST(Stages, EveryOptionIsKnown) {
   const Config config = parse_config(kText, "a.yaml", {});
   for (const auto& [option, value] : config.values) {
+    ASSERT_NE(find_use(option), nullptr) << option;
     const bool by_part =
         option.starts_with("learners.") || option.starts_with("engine.") || option == "data.synthetic.folds";
     EXPECT_TRUE(by_part || other_values().contains(option)) << option;
   }
+  EXPECT_EQ(find_use("data.fold"), nullptr);
+  EXPECT_EQ(find_use("data.folds.x.train"), nullptr);
+}
+
+// The same of files, of a source and of what an entry says of its learner.
+TEST(Stages, KeysChangeWithTheOptionsOfFoldsSourcesAndLearners) {
+  const test::ScratchDirectory scratch;
+  ArtifactStore store(scratch / "store");
+  for (const char* file : {"a", "b", "c", "d"})
+    write_file_atomically(scratch / file, std::string(file) + "\n");
+  const std::string text =
+      "name: a\ndata:\n  root: " + scratch.path().string() +
+      "\n  standardize: replace\n  source: {files: [c], use: none}\n  folds:\n"
+      "    - {train: a, valid: {from: train}, test: b}\n    - {train: b, valid: {from: train}, test: a}\n"
+      "learners:\n  - {type: adaboost_mh, iterations: 20, source: none}\n"
+      "  - {type: lambdamart, iterations: 20, source: joint}\n"
+      "  - {type: mart, iterations: 20, source: only}\n";
+  const Plan plain = make_plan(parse_config(text, "a.yaml", {}), store);
+  for (const auto& [option, value] : plain.config.values) EXPECT_NE(find_use(option), nullptr) << option;
+  // Each with the first fold and learner whose keys it changes, and the number of those that it does not.
+  struct Change {
+    std::string option;
+    Stage stage;
+    size_t same;  // of the six training jobs, where it is not of the data
+  };
+  const std::vector<Change> changes = {
+      {"data.folds.0.valid.share=0.3", Stage::kData, 3},
+      {"data.folds.1.valid.seed=2", Stage::kData, 3},
+      {"data.folds.0.train=d", Stage::kData, 3},
+      {"data.source.features=[1-3]", Stage::kTrain, 2},
+      {"data.source.weight=2", Stage::kTrain, 4},
+      {"data.source.files=[d]", Stage::kTrain, 2},
+      {"learners.0.source=only", Stage::kTrain, 4},
+      {"learners.0.bags=2", Stage::kTrain, 6},
+      {"learners.0.standardize=none", Stage::kTrain, 4},
+      {"learners.0.copies=2", Stage::kTrain, 4},
+      {"learners.0.labels=[[0], [1, 2, 3, 4]]", Stage::kTrain, 4},
+      {"learners.0.classes=ordinal", Stage::kTrain, 4},
+      {"learners.0.checkpoints=[7]", Stage::kTrain, 4},
+      {"learners.0.iterations=30", Stage::kTrain, 4},
+  };
+  for (const Change& change : changes) {
+    const Plan plan = make_plan(parse_config(text, "a.yaml", {change.option}), store);
+    const std::string option = change.option.substr(0, change.option.find('='));
+    for (size_t s = 0; s + 1 < kStages; ++s)
+      EXPECT_EQ(keys_of(plan, static_cast<Stage>(s)) != keys_of(plain, static_cast<Stage>(s)),
+                static_cast<Stage>(s) >= change.stage)
+          << change.option << ", " << to_string(static_cast<Stage>(s));
+    size_t same = 0;
+    for (const TrainJob& job : plain.jobs)
+      same += std::any_of(plan.jobs.begin(), plan.jobs.end(),
+                          [&](const TrainJob& other) { return other.key == job.key; });
+    EXPECT_EQ(same, change.same) << change.option;
+  }
+}
+
+// What each learner's own options change: all of them are in the keys of its jobs.
+TEST(Stages, KeysChangeWithEveryOptionOfALearner) {
+  const test::ScratchDirectory scratch;
+  ArtifactStore store(scratch / "store");
+  Plan plan = make_plan(parse_config(kText, "a.yaml", {}), store);
+  LearnerSpec& spec = plan.config.learners[1];
+  const auto key = [&] { return make_plan(plan.config, store).jobs[1].key; };
+  const Hash128 before = key();
+  for (auto& [name, value] : spec.settings) {
+    if (spec.learner->option(name).role == OptionRole::kLength) continue;  // in the key by its points
+    const std::string kept = value;
+    value += "0";
+    EXPECT_NE(key(), before) << name;
+    value = kept;
+  }
+  EXPECT_EQ(key(), before);
 }
 
 TEST(Stages, AnotherFoldOrLearnerLeavesTheOthersAlone) {
