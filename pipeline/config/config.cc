@@ -133,8 +133,11 @@ Config build(const ConfigSource& source, const YamlDocument* recipe) {
   if (config.data.calibration_parts == 0) expect_no_calibration_data(config);
 
   const YamlSection mix = root.section("mix");
-  mix.expect_keys(mix_table().names() + std::vector<std::string>{"c", "fixed"});
+  mix.expect_keys(mix_table().names() + mix_choice_table().names() + std::vector<std::string>{"c", "fixed"});
   mix.read(mix_table(), config.mix, log);
+  mix.read(mix_choice_table(), config.choice, log);
+  if (config.choice.by == ChooseBy::kAll && config.data.calibration_parts == 0)
+    mix.fail("choose_by", "is all, and data.calibration.parts is 0: no bag leaves training queries out");
   const YamlSection c = mix.section("c");
   c.expect_keys(mix_c_table().names());
   c.read(mix_c_table(), config.mix, log);

@@ -130,6 +130,14 @@ struct CalibrateConfig {
   std::vector<std::string> targets = {"raw", "ndcg"};
 };
 
+// What c, the boosting length, weights and OneBest are chosen by: the validation queries; or the training
+// queries beside them, by the scores of bags that have not seen them.
+enum class ChooseBy : uint8_t { kValidation, kAll };
+
+struct ChoiceConfig {
+  ChooseBy by = ChooseBy::kValidation;
+};
+
 struct EvaluateConfig {
   std::vector<std::string> tools;  // empty: those that know the data's labels
   std::string err_max = "16";
@@ -183,6 +191,7 @@ struct Config {
   std::vector<LearnerSpec> learners;  // empty until with_recipe, where the file names none
   CalibrateConfig calibrate;
   MixOptions mix;
+  ChoiceConfig choice;
   EvaluateConfig evaluate;
   EngineConfig engine;
 

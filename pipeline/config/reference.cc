@@ -117,6 +117,7 @@ std::string config_reference() {
   add_section(out, "calibrate.rbc", "Regression-based calibration: every regressor with every target.",
               rbc_table());
   add_section(out, "mix", "Weights exp(c * validation quality) over the members of a family.", mix_table());
+  add_keys(out, mix_choice_table());
   add_section(out, "mix.c", "The grid that c is chosen from.", mix_c_table());
   add_section(out, "mix.fixed", "What is used instead of a choice.", mix_fixed_table());
   add_section(out, "evaluate", "What is reported.", evaluate_table());

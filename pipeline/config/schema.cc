@@ -145,6 +145,7 @@ std::string config_schema() {
   Json calibrate = section_of(calibrate_table());
   calibrate["properties"]["rbc"] = section_of(rbc_table());
   Json mix = section_of(mix_table());
+  mix["properties"].update(section_of(mix_choice_table())["properties"]);
   mix["properties"]["c"] = section_of(mix_c_table());
   mix["properties"]["fixed"] = section_of(mix_fixed_table());
   Json engine = section_of(engine_table());

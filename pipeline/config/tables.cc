@@ -227,6 +227,18 @@ const OptionTable<MixOptions>& mix_table() {
   return table;
 }
 
+const OptionTable<ChoiceConfig>& mix_choice_table() {
+  static const OptionTable<ChoiceConfig> table = [] {
+    OptionTable<ChoiceConfig> t;
+    t.choice(
+        "choose_by", &ChoiceConfig::by, {{"validation", ChooseBy::kValidation}, {"all", ChooseBy::kAll}},
+        "Queries that c, the length, weights and OneBest are chosen by: those of validation; or the training "
+        "queries beside them that bags of every learner have left out, scored by these bags");
+    return t;
+  }();
+  return table;
+}
+
 const OptionTable<MixOptions>& mix_c_table() {
   static const OptionTable<MixOptions> table = [] {
     OptionTable<MixOptions> t;

@@ -21,6 +21,7 @@ const OptionTable<SourceConfig>& source_table();
 const OptionTable<CalibrateConfig>& calibrate_table();
 const OptionTable<CalibrateConfig>& rbc_table();
 const OptionTable<MixOptions>& mix_table();
+const OptionTable<ChoiceConfig>& mix_choice_table();
 const OptionTable<MixOptions>& mix_c_table();
 const OptionTable<MixOptions>& mix_fixed_table();
 const OptionTable<EvaluateConfig>& evaluate_table();

@@ -239,9 +239,14 @@ FoldMembers FoldJobs::members(size_t fold) {
   const std::span<const CalibrateJob> jobs = plan_.calibrations_of(fold);
   const FoldInfo& info = fold_info(fold);
   const ArtifactStore& store = artifacts_.store();
+  std::vector<size_t> left_out;  // that choices are made by
+  if (plan_.config.choice.by == ChooseBy::kAll)
+    left_out = queries_left_out(plan_.config, info.train.queries, fold);
   FoldMembers result;
+  result.choosing = info.valid;
+  result.choosing.append(info.train.select_queries(left_out));
   result.members.resize(jobs.size());
-  result.valid.resize(jobs.size());
+  result.choosing_scores.resize(jobs.size());
   result.test.resize(jobs.size());
   context_.pool().run(jobs.size(), [&](size_t j) {
     const CalibrateJob& job = jobs[j];
@@ -253,8 +258,10 @@ FoldMembers FoldJobs::members(size_t fold) {
       auto valid = table ? scores_of(kMemberValidKind, table->size(), info.valid) : std::nullopt;
       auto test = valid ? scores_of(kMemberTestKind, table->size(), info.test) : std::nullopt;
       if (test) {
+        if (!left_out.empty())
+          valid = with_out_of_fold(*valid, mean_scores(job), *table, info.train.queries, left_out, context_);
         result.members[j] = std::move(*table);
-        result.valid[j] = std::move(*valid);
+        result.choosing_scores[j] = std::move(*valid);
         result.test[j] = std::move(*test);
         return;
       }

@@ -68,6 +68,25 @@ LearnerScores mean_over_bags(const Plan& plan, const CalibrateJob& job, const Fo
   return result;
 }
 
+std::vector<float> with_out_of_fold(std::span<const float> valid, const LearnerScores& scores,
+                                    const std::vector<CalibratedModel>& members, const QueryIndex& train,
+                                    std::span<const size_t> queries, const Context& context) {
+  std::vector<size_t> rows;  // of the documents of the queries
+  size_t row = 0;
+  for (const size_t q : scores.queries)
+    for (size_t i = 0; i < train.length(q); ++i, ++row)
+      if (std::binary_search(queries.begin(), queries.end(), q)) rows.push_back(row);
+  std::vector<float> result;
+  std::vector<float> all(row);
+  for (size_t m = 0; m < members.size(); ++m) {
+    const size_t size = valid.size() / members.size();
+    result.insert(result.end(), valid.begin() + m * size, valid.begin() + (m + 1) * size);
+    members[m].calibrator.apply(scores.points[members[m].point].left_out, all, context);
+    for (const size_t i : rows) result.push_back(all[i]);
+  }
+  return result;
+}
+
 void run_calibrate_job(const Plan& plan, const CalibrateJob& job, const FoldInfo& info,
                        const BagScores& scores_of, const ArtifactStore& store, const Context& context) {
   const LearnerScores scores = mean_over_bags(plan, job, info, scores_of);

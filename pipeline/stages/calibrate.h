@@ -35,6 +35,11 @@ struct LearnerScores {
 LearnerScores mean_over_bags(const Plan& plan, const CalibrateJob& job, const FoldInfo& info,
                              const BagScores& scores_of);
 
+// The members' scores of validation, each followed by its out-of-fold scores of some training queries.
+std::vector<float> with_out_of_fold(std::span<const float> valid, const LearnerScores& scores,
+                                    const std::vector<CalibratedModel>& members, const QueryIndex& train,
+                                    std::span<const size_t> queries, const Context& context);
+
 // Fits and stores the members of a learner.
 void run_calibrate_job(const Plan& plan, const CalibrateJob& job, const FoldInfo& info,
                        const BagScores& scores_of, const ArtifactStore& store, const Context& context);

@@ -380,6 +380,17 @@ QuerySplit bag_split(const Config& config, const QueryIndex& train, size_t fold,
                         Random(config.seed, fmt::format("calibration/{}/{}", fold, number / parts)));
 }
 
+std::vector<size_t> queries_left_out(const Config& config, const QueryIndex& train, size_t fold) {
+  int bags = config.learners.empty() ? 0 : config.learners[0].bags;
+  for (const LearnerSpec& spec : config.learners) bags = std::min(bags, spec.bags);
+  std::set<size_t> queries;
+  for (int bag = 0; bag < bags; ++bag) {
+    const std::vector<size_t> part = bag_split(config, train, fold, bag).calibration;
+    queries.insert(part.begin(), part.end());
+  }
+  return {queries.begin(), queries.end()};
+}
+
 std::vector<double> fold_grades(const Config& config, int labels) {
   if (config.data.grades.empty()) return exponential_grades(labels);
   if (config.data.grades.size() < static_cast<size_t>(labels))

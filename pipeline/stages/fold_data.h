@@ -84,6 +84,8 @@ FoldInfo load_fold_info(std::span<const uint8_t> payload);
 // What a bag is trained on, and the part of the training queries that it leaves out: part `bag` of a random
 // partition of the fold, the same for all learners; where the parts are used up, of another partition.
 QuerySplit bag_split(const Config& config, const QueryIndex& train, size_t fold, int bag);
+// The training queries that the bags of every learner have left out: what the learner with the fewest has.
+std::vector<size_t> queries_left_out(const Config& config, const QueryIndex& train, size_t fold);
 
 // 2^l - 1, or the config's grades; throws InputError when there are fewer grades than labels.
 std::vector<double> fold_grades(const Config& config, int labels);

@@ -54,6 +54,33 @@ MixRow row_of(MixResult result, const std::vector<MemberRef>& refs, std::vector<
   return row;
 }
 
+// What is said of a mixture is of the validation queries alone, which come first among those that it was
+// chosen by.
+void keep_validation(const Plan& plan, const FoldInfo& info, MixResult& result, const Context& context) {
+  const SplitInfo& valid = info.valid;
+  if (result.scores.size() == valid.labels.size()) return;
+  result.scores.resize(valid.labels.size());
+  const std::vector<double> grades = fold_grades(plan.config, info.labels);
+  const std::vector<double> weights = query_weights(valid.queries, valid.weights);
+  const MemberSource own = [&](size_t) { return std::span<const float>(result.scores); };
+  result.validation =
+      member_quality(std::vector<Member>(1), own, {valid.queries, valid.labels, grades, weights},
+                     plan.config.mix.metric, context)[0];
+}
+
+std::vector<MixResult> mix_members(const Plan& plan, const FoldInfo& info, const FoldMembers& members,
+                                   const Gathered& all, std::span<const Variant> variants,
+                                   const MixOptions& options, const Context& context) {
+  const Documents& choosing = members.choosing;
+  const std::vector<double> grades = fold_grades(plan.config, info.labels);
+  const std::vector<double> weights = query_weights(choosing.queries, choosing.weights);
+  std::vector<MixResult> results =
+      mix(all.members, source_of(members.choosing_scores, all.refs, choosing.labels.size()),
+          {choosing.queries, choosing.labels, grades, weights}, variants, options, context);
+  for (MixResult& result : results) keep_validation(plan, info, result, context);
+  return results;
+}
+
 }  // namespace
 
 Member member_of(const LearnerSpec& learner, const Point& point, const CalibrationSpec& calibration) {
@@ -69,16 +96,11 @@ Member member_of(const LearnerSpec& learner, const Point& point, const Calibrati
 std::vector<MixRow> mix_fold(const Plan& plan, const FoldInfo& info, const FoldMembers& members,
                              const Context& context) {
   const Gathered all = gather(plan, members);
-  const std::vector<double> grades = fold_grades(plan.config, info.labels);
-  const std::vector<double> weights = query_weights(info.valid.queries, info.valid.weights);
-  const ValidationData validation{info.valid.queries, info.valid.labels, grades, weights};
-  const std::vector<Variant> variants = standard_variants(all.members, family_rows(plan.config));
-  const size_t valid_size = info.valid.labels.size();
-  const size_t test_size = info.test.labels.size();
-  std::vector<MixResult> results = mix(all.members, source_of(members.valid, all.refs, valid_size),
-                                       validation, variants, plan.config.mix, context);
-  std::vector<std::vector<float>> test =
-      apply_all(results, source_of(members.test, all.refs, test_size), info.test.queries, context);
+  std::vector<MixResult> results =
+      mix_members(plan, info, members, all, standard_variants(all.members, family_rows(plan.config)),
+                  plan.config.mix, context);
+  std::vector<std::vector<float>> test = apply_all(
+      results, source_of(members.test, all.refs, info.test.labels.size()), info.test.queries, context);
   std::vector<MixRow> rows;
   for (size_t v = 0; v < results.size(); ++v)
     rows.push_back(row_of(std::move(results[v]), all.refs, std::move(test[v])));
@@ -88,9 +110,6 @@ std::vector<MixRow> mix_fold(const Plan& plan, const FoldInfo& info, const FoldM
 MixRow mix_row_at(const Plan& plan, const FoldInfo& info, const FoldMembers& members, const std::string& name,
                   double c, int64_t checkpoint, const Context& context) {
   const Gathered all = gather(plan, members);
-  const std::vector<double> grades = fold_grades(plan.config, info.labels);
-  const std::vector<double> weights = query_weights(info.valid.queries, info.valid.weights);
-  const ValidationData validation{info.valid.queries, info.valid.labels, grades, weights};
   const std::vector<Variant> variants = standard_variants(all.members, family_rows(plan.config));
   const auto variant = std::find_if(variants.begin(), variants.end(),
                                     [&](const Variant& v) { return v.name == name && !v.one_best; });
@@ -99,10 +118,9 @@ MixRow mix_row_at(const Plan& plan, const FoldInfo& info, const FoldMembers& mem
   options.choice = MixChoice::kFixed;
   options.fixed_c = c;
   options.fixed_checkpoint = checkpoint;
-  std::vector<MixResult> results =
-      mix(all.members, source_of(members.valid, all.refs, info.valid.labels.size()), validation,
-          std::span(&*variant, 1), options, context);
-  return row_of(std::move(results[0]), all.refs, {});
+  return row_of(
+      std::move(mix_members(plan, info, members, all, std::span(&*variant, 1), options, context)[0]),
+      all.refs, {});
 }
 
 std::vector<uint8_t> save_mix(const std::vector<MixRow>& rows) {

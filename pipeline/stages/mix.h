@@ -30,7 +30,10 @@ struct MixRow {
 // The members of one fold with their scores.
 struct FoldMembers {
   std::vector<std::vector<CalibratedModel>> members;  // by learner
-  std::vector<std::vector<float>> valid;              // by learner: members x documents
+  // Labels, queries and weights of what choices are made by: the validation split, and with `choose_by: all`
+  // the training queries that bags of every learner have left out.
+  Documents choosing;
+  std::vector<std::vector<float>> choosing_scores;  // by learner: members x documents
   std::vector<std::vector<float>> test;
 };
 

@@ -16,6 +16,7 @@ const std::vector<OptionUse>& uses() {
   static const std::vector<OptionUse> table = {
       {"data.labels", Stage::kData},
       {"data.max_feature_id", Stage::kData},
+      {"data.missing", Stage::kData},
       {"data.allow_new_features", Stage::kData},
       {"data.synthetic.preset", Stage::kData},
       {"data.synthetic.queries", Stage::kData},

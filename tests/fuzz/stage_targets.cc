@@ -149,8 +149,8 @@ std::vector<Target> stage_targets(SmallRun& run) {
   std::vector<Target> targets;
   targets.push_back({"data", {run.payload(kFoldKind, run.plan().fold_keys[0])}, [&run](const Bytes& bytes) {
                        const FoldInfo loaded = load_fold_info(bytes);
-                       select_info(loaded.train,
-                                   bag_split(run.plan().config, loaded.train.queries, 0, 0).train);
+                       loaded.train.select_queries(
+                           bag_split(run.plan().config, loaded.train.queries, 0, 0).train);
                        load_fold_info(save_fold_info(loaded));
                      }});
   add_jobs(run, targets);

@@ -160,7 +160,8 @@ TEST(FinalModelChoice, WeighsTheDocumentsOfValidation) {
   members.members.resize(1);
   for (const char* spec : {"rbc.linear.ndcg", "rbc.linear.raw"})
     members.members[0].push_back({0, at, calibrator(spec)});
-  members.valid = {{1, 0, 0, 1, 0, 1, 1, 0}};
+  members.choosing = info.valid;
+  members.choosing_scores = {{1, 0, 0, 1, 0, 1, 1, 0}};
   const MixRow row = mix_row_at(plan, info, members, "LR+EXP", 10, 0, Context(1));
   const double second = 1 / std::log2(3.0);  // NDCG of a relevant document at rank 2
   const double omega[] = {(1 + 3 * second) / 4, (second + 3) / 4};

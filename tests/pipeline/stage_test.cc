@@ -43,6 +43,7 @@ const std::map<std::string, std::string>& other_values() {
       {"mix.c.to", "50"},
       {"mix.checkpoints", "all"},
       {"mix.choose", "fixed"},
+      {"mix.choose_by", "all"},
       {"mix.families", "equal"},
       {"mix.fixed.c", "3"},
       {"mix.fixed.iterations", "10"},
