@@ -81,6 +81,23 @@ void expect_no_calibration_data(const Config& config) {
                       regressor));
 }
 
+void read_mix(const YamlSection& mix, Config& config, ResolvedLog& log) {
+  mix.expect_keys(mix_table().names() + mix_choice_table().names() + std::vector<std::string>{"c", "fixed"});
+  mix.read(mix_table(), config.mix, log);
+  mix.read(mix_choice_table(), config.choice, log);
+  if (config.choice.by == ChooseBy::kAll && config.data.calibration_parts == 0)
+    mix.fail("choose_by", "is all, and data.calibration.parts is 0: no bag leaves training queries out");
+  const YamlSection c = mix.section("c");
+  c.expect_keys(mix_c_table().names());
+  c.read(mix_c_table(), config.mix, log);
+  if (config.mix.c_to < config.mix.c_from) c.fail("to", "is below 'from'");
+  if ((config.mix.c_to - config.mix.c_from) / config.mix.c_step > 10000)
+    c.fail("step", "makes a grid of more than 10000 values");
+  const YamlSection fixed = mix.section("fixed");
+  fixed.expect_keys(mix_fixed_table().names());
+  fixed.read(mix_fixed_table(), config.mix, log);
+}
+
 // `recipe`: stands for what the document leaves open where it has no learners; null: not known yet.
 Config build(const ConfigSource& source, const YamlDocument* recipe) {
   const YamlDocument document(source.text, source.name, source.overrides);
@@ -132,21 +149,7 @@ Config build(const ConfigSource& source, const YamlDocument* recipe) {
 
   if (config.data.calibration_parts == 0) expect_no_calibration_data(config);
 
-  const YamlSection mix = root.section("mix");
-  mix.expect_keys(mix_table().names() + mix_choice_table().names() + std::vector<std::string>{"c", "fixed"});
-  mix.read(mix_table(), config.mix, log);
-  mix.read(mix_choice_table(), config.choice, log);
-  if (config.choice.by == ChooseBy::kAll && config.data.calibration_parts == 0)
-    mix.fail("choose_by", "is all, and data.calibration.parts is 0: no bag leaves training queries out");
-  const YamlSection c = mix.section("c");
-  c.expect_keys(mix_c_table().names());
-  c.read(mix_c_table(), config.mix, log);
-  if (config.mix.c_to < config.mix.c_from) c.fail("to", "is below 'from'");
-  if ((config.mix.c_to - config.mix.c_from) / config.mix.c_step > 10000)
-    c.fail("step", "makes a grid of more than 10000 values");
-  const YamlSection fixed = mix.section("fixed");
-  fixed.expect_keys(mix_fixed_table().names());
-  fixed.read(mix_fixed_table(), config.mix, log);
+  read_mix(root.section("mix"), config, log);
 
   const YamlSection evaluate = root.section("evaluate");
   evaluate.expect_keys(evaluate_table().names());

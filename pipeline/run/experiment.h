@@ -88,6 +88,7 @@ class Experiment {
   const std::vector<MixRow>& rows_of_members(size_t fold,
                                              const std::vector<std::vector<CalibratedModel>>& tables);
   nlohmann::ordered_json reliability_data(size_t fold);
+  void add_feature_use(nlohmann::ordered_json& data);
   // importance.json of the run's folder, if it is of one of its ensembles; else null.
   nlohmann::ordered_json read_importance();
   std::filesystem::path name_directory() const { return artifacts_.options().runs / plan_.config.name; }

@@ -180,6 +180,40 @@ Json Experiment::read_importance() {
   return found.contains("ensemble") ? found : Json(nullptr);
 }
 
+// What each learner looks at: the shares of features averaged over folds and bags, and over rounds in the
+// first.
+void Experiment::add_feature_use(Json& data) {
+  const FeatureNames names = feature_names(0);
+  for (size_t l = 0; l < plan_.config.learners.size(); ++l) {
+    const LearnerSpec& learner = plan_.config.learners[l];
+    const size_t width = fold_info(0).features;
+    std::vector<double> use;
+    size_t models = 0;
+    for (const TrainJob& job : plan_.jobs) {
+      if (job.learner != l) continue;
+      const TrainResult result = jobs_.scores(job, context_);
+      if (result.importance.empty()) continue;
+      use.resize(std::max(use.size(), result.importance.size()));
+      for (size_t j = 0; j < result.importance.size(); ++j) use[j] += result.importance[j];
+      if (models++ == 0)
+        for (const auto& point : result.attention)
+          data["bandit"].push_back(
+              {{"model", learner.title()},
+               {"round", point.round},
+               {"feature", feature_name(names, learner.standardize, point.feature, width)},
+               {"probability", point.share}});
+    }
+    std::vector<size_t> order(use.size());
+    for (size_t j = 0; j < order.size(); ++j) order[j] = j;
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return use[a] > use[b]; });
+    order.resize(std::min(order.size(), kShownFeatures));
+    for (const size_t j : order)
+      data["features"].push_back({{"model", learner.title()},
+                                  {"feature", feature_name(names, learner.standardize, j, width)},
+                                  {"use", use[j] / static_cast<double>(models)}});
+  }
+}
+
 Json Experiment::report_data(const EvaluationResult& evaluation) {
   const Json summary = results(evaluation);
   Json data = {{"name", plan_.config.name}, {"version", TUNEMIX_VERSION}, {"seed", plan_.config.seed}};
@@ -228,37 +262,7 @@ Json Experiment::report_data(const EvaluationResult& evaluation) {
         "{} of {} test queries have no relevant document; the tools disagree on what those count.", empty,
         queries));
 
-  // What each learner looks at: the shares of features averaged over folds and bags, and over rounds in the
-  // first.
-  const FeatureNames names = feature_names(0);
-  for (size_t l = 0; l < plan_.config.learners.size(); ++l) {
-    const LearnerSpec& learner = plan_.config.learners[l];
-    const size_t width = fold_info(0).features;
-    std::vector<double> use;
-    size_t models = 0;
-    for (const TrainJob& job : plan_.jobs) {
-      if (job.learner != l) continue;
-      const TrainResult result = jobs_.scores(job, context_);
-      if (result.importance.empty()) continue;
-      use.resize(std::max(use.size(), result.importance.size()));
-      for (size_t j = 0; j < result.importance.size(); ++j) use[j] += result.importance[j];
-      if (models++ == 0)
-        for (const auto& point : result.attention)
-          data["bandit"].push_back(
-              {{"model", learner.title()},
-               {"round", point.round},
-               {"feature", feature_name(names, learner.standardize, point.feature, width)},
-               {"probability", point.share}});
-    }
-    std::vector<size_t> order(use.size());
-    for (size_t j = 0; j < order.size(); ++j) order[j] = j;
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return use[a] > use[b]; });
-    order.resize(std::min(order.size(), kShownFeatures));
-    for (const size_t j : order)
-      data["features"].push_back({{"model", learner.title()},
-                                  {"feature", feature_name(names, learner.standardize, j, width)},
-                                  {"use", use[j] / static_cast<double>(models)}});
-  }
+  add_feature_use(data);
   for (const auto& [stage, entry] : summary["timing"].items()) {
     Json timing = {{"stage", stage}};
     timing.update(entry);
