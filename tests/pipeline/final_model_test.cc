@@ -240,11 +240,11 @@ TEST(Bags, ScoresAreMeansOverThoseThatHaveNotSeenAQuery) {
       TrainResult result;
       PointScores& point = result.points.emplace_back();
       point.range = job.bag;
-      point.left_out = ScoreMatrix(values.size(), 1, {}, "m");
+      point.left_out = ScoreMatrix(values.size(), 1, "m");
       std::copy(values.begin(), values.end(), point.left_out.values().begin());
-      point.valid = ScoreMatrix(1, 1, {}, "m");
+      point.valid = ScoreMatrix(1, 1, "m");
       point.valid.row(0)[0] = static_cast<float>(job.bag);
-      point.test = ScoreMatrix(0, 1, {}, "m");
+      point.test = ScoreMatrix(0, 1, "m");
       return result;
     };
     const LearnerScores means = mean_over_bags(plan, plan.calibrations[0], info, scores_of);
