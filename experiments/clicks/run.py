@@ -9,32 +9,27 @@ made from the log in three ways and the same experiment run on each, validated a
 import json
 import os
 import random
-import subprocess
+import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-PROGRAM = os.environ.get("TUNEMIX", str(ROOT / "build/bin/tunemix"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.dont_write_bytecode = True
+from program import ROOT, documents, line_of, tunemix  # noqa: E402
+
 WORK = Path(os.environ.get("CLICKS_WORK", ROOT / "runs/clicks"))
 SHOWN = 10
 
 
-def tunemix(*arguments):
-    return subprocess.run([PROGRAM, *map(str, arguments)], stdout=subprocess.PIPE, text=True, check=True).stdout
-
-
-def documents(file):
-    """(query, document, grade, features as text, first useful feature) of every line."""
-    for line in open(file):
-        body, _, comment = line.partition("#")
-        words = body.split()
-        yield words[1][4:], comment.split()[-1], int(words[0]), words[2:]
+def name_of(document):
+    return document.comment.split()[-1]
 
 
 def simulate(file, log, sessions, seed):
     chance = random.Random(seed)
     queries = {}
-    for query, name, grade, features in documents(file):
-        queries.setdefault(query, []).append((name, grade, float(features[0].split(":")[1])))
+    for document in documents(file):
+        first = float(document.features[0].split(":")[1])
+        queries.setdefault(document.query, []).append((name_of(document), int(document.label), first))
     with open(log, "w") as out:
         for query, shown in queries.items():
             values = [value for _, _, value in shown]
@@ -56,10 +51,11 @@ def naive(file, log, out):
             clicks[query, name] = clicks.get((query, name), 0) + (str(rank + 1) in ranks.split())
     top = max(clicks[key] / seen[key] for key in seen)
     with open(out, "w") as to:
-        for query, name, _, features in documents(file):
-            if (query, name) in seen:
-                share = clicks[query, name] / seen[query, name] / top
-                to.write(f"{min(4, int(5 * share))} qid:{query} {' '.join(features)} #docid = {name}\n")
+        for document in documents(file):
+            key = (document.query, name_of(document))
+            if key in seen:
+                share = clicks[key] / seen[key] / top
+                to.write(line_of(document._replace(label=str(min(4, int(5 * share))))))
 
 
 def measure(name, train):

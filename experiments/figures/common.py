@@ -2,13 +2,15 @@
 import csv
 import json
 import os
-import subprocess
+import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
+sys.path.insert(0, str(HERE.parent))
+sys.dont_write_bytecode = True
+from program import ROOT, tunemix  # noqa: E402
+
 DATA = Path(os.environ["TUNEMIX_SHARED_DATA"])
-PROGRAM = os.environ.get("TUNEMIX", str(ROOT / "build/bin/tunemix"))
 WORK = Path(os.environ.get("FIGURES_WORK", ROOT / "runs/figures"))
 SETS = ["MQ2008", "OHSUMED"]
 FOLDS = 5
@@ -34,14 +36,6 @@ def write_config(name, folds, learners=None, labels=0, **sections):
     path = WORK / f"{name}.yaml"
     path.write_text(json.dumps(config, indent=1) + "\n")
     return path
-
-
-def tunemix(*arguments):
-    command = [PROGRAM, *map(str, arguments)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
-    if done.returncode != 0:
-        raise SystemExit(f"failed ({done.returncode}): {' '.join(command)}")
-    return done.stdout
 
 
 def run(config, *overrides):

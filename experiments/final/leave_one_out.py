@@ -3,13 +3,17 @@
 four folds over the other four splits and trains the final model on all of them; the final bundle and the four fold
 bundles are judged on the split that was left out.
 
-    experiments/final/leave_one_out.py --program build/bin/tunemix --data $TUNEMIX_SHARED_DATA/MQ2008 [--splits 1 2]
+    experiments/final/leave_one_out.py --data $TUNEMIX_SHARED_DATA/MQ2008 [--splits 1 2]
 """
 import argparse
 import json
 import pathlib
-import subprocess
+import sys
 import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+sys.dont_write_bytecode = True
+from program import ndcg, tunemix  # noqa: E402
 
 LEARNERS = """learners:
   - {type: adaboost_mh, leaves: 8, iterations: 200, checkpoints: [50, 100], shrinkage: 0.05, bandit: value, bags: 2}
@@ -21,19 +25,14 @@ evaluate: {tools: [yahoo]}
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--program", default="build/bin/tunemix")
     parser.add_argument("--data", required=True)
     parser.add_argument("--splits", type=int, nargs="+", default=[1, 2, 3, 4, 5])
     args = parser.parse_args()
     work = pathlib.Path(tempfile.mkdtemp(prefix="leave-one-out-"))
 
-    def run(*words):
-        return subprocess.run([args.program, *map(str, words)], check=True, capture_output=True, text=True).stdout
-
     def judge(bundle, data):
-        run("predict", "--bundle", bundle, "--data", data, "--out", work / "scores", "--quiet")
-        result = json.loads(run("eval", "--data", data, "--scores", work / "scores", "--tool", "yahoo", "--json"))
-        return find_ndcg(result)
+        tunemix("predict", "--bundle", bundle, "--data", data, "--out", work / "scores", "--quiet")
+        return ndcg(data, work / "scores")
 
     means = []
     print("left out  final    fold models (mean)  expected by the bundle")
@@ -46,7 +45,7 @@ def main():
         config = work / f"without{left}.yaml"
         config.write_text(f"name: without{left}\ndata:\n  root: {args.data}\n  standardize: append\n  folds:\n"
                           + "\n".join(folds) + "\n" + LEARNERS)
-        info = json.loads(run("fit", config, "--runs", work / "runs", "--json", "--quiet"))
+        info = json.loads(tunemix("fit", config, "--runs", work / "runs", "--json", "--quiet"))
         data = pathlib.Path(args.data) / f"S{left}.txt"
         folder = work / "runs" / f"without{left}"
         final = judge(folder / "bundle.tmx", data)
@@ -56,20 +55,6 @@ def main():
               f"{info['expected']['value']:.4f} +- {info['expected']['stderr']:.4f}", flush=True)
     n = len(means)
     print(f"mean      {sum(m[0] for m in means) / n:.4f}   {sum(m[1] for m in means) / n:.4f}")
-
-
-def find_ndcg(result):
-    """NDCG@10 of the only tool, wherever the JSON of `eval` has it."""
-    if isinstance(result, dict):
-        if isinstance(result.get("ndcg"), list):
-            return result["ndcg"][9]
-        result = list(result.values())
-    if isinstance(result, list):
-        for item in result:
-            found = find_ndcg(item)
-            if found is not None:
-                return found
-    return None
 
 
 main()

@@ -6,13 +6,14 @@ Prints for each step AB+EXP's validation and test NDCG@10, first with c and T ch
 mixture at the longest T, which is fitted to no validation query.
 """
 import json
-import os
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-PROGRAM = os.environ.get("TUNEMIX", "build/bin/tunemix")
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.dont_write_bytecode = True
+from program import tunemix  # noqa: E402
+
 PAPER_MIX = "parts: 1, normalize: none, families: pooled"
 
 
@@ -44,9 +45,8 @@ def main():
                 for choice in ("", ", choose: fixed, fixed: {c: 0}"):
                     config.write_text(f"{data}  standardize: {standardize}\nlearners:\n{models}mix: {{{mix}{choice}}}\n"
                                       "evaluate: {tools: [yahoo]}\n")
-                    run = subprocess.run([PROGRAM, "run", config, "name=step", "--runs", scratch, "--quiet", "--json"], check=True,
-                                         capture_output=True, text=True)
-                    rows = {row["split"]: row["ndcg@10"] for row in json.loads(run.stdout)["rows"] if row["name"] == "AB+EXP"}
+                    results = json.loads(tunemix("run", config, "name=step", "--runs", scratch, "--quiet", "--json"))
+                    rows = {row["split"]: row["ndcg@10"] for row in results["rows"] if row["name"] == "AB+EXP"}
                     values.append(f"{rows['valid']:.4f} / {rows['test']:.4f}")
                 print(f"{name}, {step}: chosen {values[0]}, uniform {values[1]}", flush=True)
 

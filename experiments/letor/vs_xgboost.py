@@ -12,34 +12,25 @@ import json
 import math
 import os
 import random
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-PROGRAM = os.environ.get("TUNEMIX", "build/bin/tunemix")
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.dont_write_bytecode = True
+from program import ndcg, queries_of, run, tunemix  # noqa: E402
+
 DATA = Path(os.environ.get("TUNEMIX_SHARED_DATA") or sys.exit("set TUNEMIX_SHARED_DATA to the folder that holds MQ2008/ and OHSUMED/"))
 FOLDS = [([1, 2, 3], 4, 5), ([2, 3, 4], 5, 1), ([3, 4, 5], 1, 2), ([4, 5, 1], 2, 3), ([5, 1, 2], 3, 4)]
 GRID = [(depth, eta) for depth in (3, 6) for eta in (0.05, 0.1)]
 ROUNDS, PERIOD = 300, 25
 
 
-def run(*command):
-    return subprocess.run([str(part) for part in command], check=True, capture_output=True, text=True).stdout
-
-
-def ndcg(data, scores):
-    report = json.loads(run(PROGRAM, "eval", "--data", data, "--scores", scores, "--tool", "yahoo", "--json"))
-    return report["tools"]["yahoo"]["ndcg"][9]
-
-
-def queries_of(file):
+def numbers_of(file):
     """[(label, qid, {feature: value})] by query, in file order, without comments, which the peer's reader does not take."""
-    queries = {}
-    for line in file.open():
-        words = line.split("#")[0].split()
-        queries.setdefault(words[1], []).append((words[0], words[1], {int(i): float(v) for i, v in (w.split(":") for w in words[2:])}))
-    return list(queries.values())
+    def numbers(document):
+        return document.label, f"qid:{document.query}", {int(i): float(v) for i, v in (w.split(":") for w in document.features)}
+    return [[numbers(document) for document in query] for query in queries_of(file)]
 
 
 def appended(query):
@@ -109,11 +100,11 @@ def main():
         with tempfile.TemporaryDirectory() as scratch:
             scratch = Path(scratch)
             source = DATA / name.upper()
-            plain = {i: queries_of(source / f"S{i}.txt") for i in range(1, 6)}
+            plain = {i: numbers_of(source / f"S{i}.txt") for i in range(1, 6)}
             wide = {i: [appended(query) for query in plain[i]] for i in range(1, 6)}
             parts = {i: write(plain[i], scratch / f"S{i}.txt") for i in range(1, 6)}
             wide_parts = {i: write(wide[i], scratch / f"W{i}.txt") for i in range(1, 6)}
-            results = json.loads(run(PROGRAM, "run", f"configs/{name}.yaml", "--runs", scratch / "runs", "--quiet", "--json"))
+            results = json.loads(tunemix("run", f"configs/{name}.yaml", "--runs", scratch / "runs", "--quiet", "--json"))
             bags = results["timing"]["train"]["jobs"] // len(FOLDS)
             labels, ours, single, bagged = [], [], [], []
             for number, (train_parts, valid, test) in enumerate(FOLDS, 1):
@@ -132,11 +123,11 @@ def main():
                 print(f"{name} fold {number}: one model with depth {one[1]}, eta {one[2]}; {bags} bags with depth {chosen[1]}, eta {chosen[2]}",
                       flush=True)
                 ours.append(folder / "tunemix.scores")
-                run(PROGRAM, "export", f"configs/{name}.yaml", "--runs", scratch / "runs", "--fold", number, "--out", ours[-1], "--quiet")
+                tunemix("export", f"configs/{name}.yaml", "--runs", scratch / "runs", "--fold", number, "--out", ours[-1], "--quiet")
                 labels.append(parts[test])
             for title, theirs in (("one XGBoost model", single), (f"{bags} bagged XGBoost models, standardised features appended", bagged)):
                 print(f"\n{name}: A is TuneMix ALL+EXP, B is {title}")
-                print(run(PROGRAM, "compare", "--data", *labels, "--a", *ours, "--b", *theirs), flush=True)
+                print(tunemix("compare", "--data", *labels, "--a", *ours, "--b", *theirs), flush=True)
 
 
 if __name__ == "__main__":

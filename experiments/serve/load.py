@@ -10,9 +10,15 @@ import argparse
 import json
 import re
 import socket
+import sys
 import threading
 import time
 import urllib.request
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.dont_write_bytecode = True
+from program import documents  # noqa: E402
 
 options = argparse.ArgumentParser()
 options.add_argument("port", type=int)
@@ -27,8 +33,8 @@ args = options.parse_args()
 
 def requests():
     rows = []
-    for line in open(args.data):
-        rows.append(line.split("#")[0].split()[2:])
+    for document in documents(args.data):
+        rows.append(document.features)
         if len(rows) == args.documents * 64:
             break
     features = max(int(word.split(":")[0]) for row in rows for word in row)

@@ -8,13 +8,14 @@ import csv
 import json
 import os
 import random
-import subprocess
 import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
-PROGRAM = os.environ.get("TUNEMIX", str(ROOT / "build/bin/tunemix"))
+sys.path.insert(0, str(HERE.parent))
+sys.dont_write_bytecode = True
+from program import ROOT, line_of, queries_of, tunemix  # noqa: E402
+
 WORK = Path(os.environ.get("TRANSFER_WORK", ROOT / "runs/transfer"))
 DATA = Path(os.environ.get("TUNEMIX_SHARED_DATA", ""))
 
@@ -30,40 +31,18 @@ LETOR_PAIRS = ["3:1", "13:9", "23:11", "33:13", "38:14", "28:15",
                "5:31", "15:39", "25:41", "35:43", "40:44", "30:45"]
 
 
-def tunemix(*arguments):
-    command = [PROGRAM, *map(str, arguments)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
-    if done.returncode != 0:
-        raise SystemExit(f"failed ({done.returncode}): {' '.join(command)}")
-    return done.stdout
-
-
-def queries_of(files):
-    """The lines of each query, in file order."""
-    queries = {}
-    for file in files:
-        for line in open(file):
-            queries.setdefault(line.split(" ", 2)[1], []).append(line)
-    return list(queries.values())
-
-
-def keep_features(line, kept, factor=1.0):
-    """The line with some of its features, under the numbers that they had."""
-    body, _, comment = line.rstrip("\n").partition("#")
-    words = body.split()
-    out = words[:2]
-    for word in words[2:]:
-        number, _, value = word.partition(":")
-        if int(number) in kept:
-            out.append(f"{number}:{float(value) * factor:g}")
-    return " ".join(out) + (f" #{comment}" if comment else "") + "\n"
+def keep_features(document, kept, factor=1.0):
+    """The document with some of its features, under the numbers that they had."""
+    words = [word.split(":") for word in document.features]
+    return document._replace(features=[f"{i}:{float(value) * factor:g}" for i, value in words if int(i) in kept])
 
 
 def write_queries(path, queries, kept=None, factor=1.0):
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "w") as out:
-        for lines in queries:
-            out.writelines(lines if kept is None else [keep_features(line, kept, factor) for line in lines])
+        for query in queries:
+            for document in query:
+                out.write(line_of(document if kept is None else keep_features(document, kept, factor)))
     return str(path)
 
 
@@ -109,15 +88,15 @@ def generated(results):
         file = WORK / f"made-{seed}.txt"
         file.parent.mkdir(parents=True, exist_ok=True)
         tunemix("synth", "--seed", seed, "--queries", queries, "--out", file, "--quiet")
-        return queries_of([file])
+        return queries_of(file)
 
-    def shifted(line):
-        label = int(line[0])
+    def shifted(document):
+        label = int(document.label)
         if chance.random() < 0.2:
             label = max(0, min(4, label + chance.choice([-1, 1])))
-        return str(label) + line[1:]
+        return document._replace(label=str(label))
 
-    big = write_queries(WORK / "source.txt", [[shifted(line) for line in lines] for lines in made(100, 400)], source, 2.5)
+    big = write_queries(WORK / "source.txt", [[shifted(document) for document in query] for query in made(100, 400)], source, 2.5)
     splits = [(made(10 + fold, 160), made(20 + fold, 50), made(30 + fold, 200)) for fold in range(3)]
     for queries in [10, 40, 160]:
         folds = []
@@ -142,10 +121,10 @@ def parts(results):
             values = []
             for fold in range(5):
                 folder = WORK / f"parts-{fold}-{queries}"
-                train = queries_of([DATA / "MQ2008" / part(fold, i) for i in range(3)])
+                train = queries_of(*[DATA / "MQ2008" / part(fold, i) for i in range(3)])
                 files = {"train": write_queries(folder / "train.txt", train[:queries], target)}
                 for split, i in [("valid", 3), ("test", 4)]:
-                    files[split] = write_queries(folder / f"{split}.txt", queries_of([DATA / "MQ2008" / part(fold, i)]), target)
+                    files[split] = write_queries(folder / f"{split}.txt", queries_of(DATA / "MQ2008" / part(fold, i)), target)
                 big = write_queries(folder / "source.txt", train[queries:], source)
                 values += measure(f"{name}-{fold}", [files], way, [big], ["16-30"])
             return values
@@ -158,7 +137,7 @@ def ohsumed(results):
     for queries in [21, 63]:
         folds = []
         for fold in range(5):
-            train = queries_of([DATA / "OHSUMED" / part(fold, i) for i in range(3)])
+            train = queries_of(*[DATA / "OHSUMED" / part(fold, i) for i in range(3)])
             folds.append({"train": write_queries(WORK / f"ohsumed-{fold}-{queries}.txt", train[:queries]),
                           "valid": str(DATA / "OHSUMED" / part(fold, 3)), "test": str(DATA / "OHSUMED" / part(fold, 4))})
         ways(results, "OHSUMED from MQ2008", queries, "ohsumed",

@@ -13,42 +13,35 @@ import math
 import os
 import re
 import shutil
-import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-BUILD = HERE.parents[1] / "build"
+sys.path.insert(0, str(HERE.parent))
+sys.dont_write_bytecode = True
+from program import ROOT, documents, ndcg, run  # noqa: E402
 
-
-def run(*command):
-    return subprocess.run([str(part) for part in command], check=True, capture_output=True, text=True).stdout
-
-
-def ndcg(data, scores):
-    report = json.loads(run(BUILD / "bin/tunemix", "eval", "--data", data, "--scores", scores, "--tool", "yahoo", "--json"))
-    return report["tools"]["yahoo"]["ndcg"][9]
 
 
 def without_queries(source, target):
     """The file as LightGBM and XGBoost take it: queries by their sizes in files beside it."""
     sizes, last = [], None
-    with source.open() as lines, target.open("w") as out:
-        for line in lines:
-            label, query, features = line.split("#")[0].rstrip().split(" ", 2)
-            out.write(f"{label} {features}\n")
-            if query != last:
+    with target.open("w") as out:
+        for document in documents(source):
+            out.write(" ".join([document.label, *document.features]) + "\n")
+            if document.query != last:
                 sizes.append(0)
-                last = query
+                last = document.query
             sizes[-1] += 1
     for ending in ("query", "group"):
         Path(f"{target}.{ending}").write_text("".join(f"{size}\n" for size in sizes))
     return target
 
 
-def tunemix(args, lengths, _train, _valid, _work):
-    text = run(BUILD / "bench/tree_probe", "lambdamart", args.threads, args.train, args.valid, "-", f"leaves={args.leaves}", f"shrinkage={args.rate}",
+def lambdamart(args, lengths, _train, _valid, _work):
+    text = run(ROOT / "build/bench/tree_probe", "lambdamart", args.threads, args.train, args.valid, "-", f"leaves={args.leaves}", f"shrinkage={args.rate}",
                f"iterations={args.rounds}", f"points={','.join(map(str, lengths))}", "patience=0")
     first, round_ms = map(float, re.search(r"first ([\d.]+) s, ([\d.]+) ms a round", text).groups())
     values = {int(length): float(value) for length, value in re.findall(r"^T=(\d+) ([\d.]+)$", text, re.M)}
@@ -95,7 +88,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=300)
     parser.add_argument("--threads", type=int, default=2)
     args = parser.parse_args()
-    programs = [("TuneMix", tunemix)]
+    programs = [("TuneMix", lambdamart)]
     if "LIGHTGBM" in os.environ:
         programs.append(("LightGBM", lightgbm))
     if shutil.which("xgboost"):
