@@ -9,8 +9,6 @@
 namespace tunemix {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr size_t kSplits = 4;  // train, valid, test, and the source where there is one
 
 // Of one split: everything but its feature values.
