@@ -256,7 +256,7 @@ int run_report(const ReportCommand& command, const Program& program) {
   Experiment experiment(std::move(config), options, *context, view);
   const auto data = experiment.report_data(experiment.evaluation());
   if (command.json) {
-    write_output(command.out.empty() ? "-" : command.out, json_text(data) + '\n');
+    write_output(command.out.empty() ? "-" : command.out, json_text(report_json(data)) + '\n');
     return 0;
   }
   const fs::path file = command.out.empty() ? experiment.directory() / "report.html" : command.out;

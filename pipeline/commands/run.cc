@@ -77,12 +77,11 @@ std::string kept_so_far(Experiment& experiment) {
 }
 
 void print_results(Experiment& experiment) {
-  const Json results = experiment.results(experiment.evaluation());
+  const Results results = experiment.results(experiment.evaluation());
   std::cout << '\n' << results_table(results, false) << '\n';
   std::string timing;
-  for (const auto& [stage, entry] : results["timing"].items())
-    timing += fmt::format("{}{} {}", timing.empty() ? "" : ", ", stage,
-                          human_seconds(entry["seconds"].get<double>()));
+  for (const StageTiming& stage : results.timing)
+    timing += fmt::format("{}{} {}", timing.empty() ? "" : ", ", stage.stage, human_seconds(stage.seconds));
   std::cout << "  time: " << timing << '\n';
   std::cout << "  results in " << experiment.directory().string()
             << "/ (results.md, results.json, report.html)\n";
@@ -142,7 +141,7 @@ int run(const RunCommand& command, const Program& program) {
   const bool evaluated = !options.only || *options.only >= Stage::kEvaluate;
   if (!evaluated) return 0;
   if (command.json)
-    std::cout << json_text(experiment.results(experiment.evaluation())) << '\n';
+    std::cout << json_text(results_json(experiment.results(experiment.evaluation()))) << '\n';
   else
     print_results(experiment);
   if (command.final_model && !command.json)

@@ -264,10 +264,10 @@ const OptionTable<MixOptions>& mix_fixed_table() {
 const OptionTable<EvaluateConfig>& evaluate_table() {
   static const OptionTable<EvaluateConfig> table = [] {
     OptionTable<EvaluateConfig> t;
-    t.words(
-        "tools", &EvaluateConfig::tools, preset_names(),
-        "Presets to evaluate under; the first is the headline; []: yahoo, ranklib, trec, and letor4 or mslr, "
-        "whichever knows the data's labels");
+    t.words("tools", &EvaluateConfig::tools, preset_names(),
+            "Presets to evaluate under; the first is that of bundles, `compare` and the top of the report; "
+            "[]: yahoo, ranklib, trec, and letor4 or mslr, "
+            "whichever knows the data's labels");
     t.text("err_max", &EvaluateConfig::err_max, "auto or a number from 1",
            "D of ERR's stop probability (2^label - 1)/D; auto: 2^(K-1), as in the paper's tables");
     return t;

@@ -55,52 +55,22 @@ std::string script_json(const Json& value) {
   return result;
 }
 
-std::vector<const Json*> items(const Json& data, const char* key) {
-  const auto found = data.find(key);
-  if (found == data.end() || found->is_null()) return {};
-  if (!found->is_array()) throw_input("report: '{}' must be an array", key);
-  std::vector<const Json*> result;
-  result.reserve(found->size());
-  for (const Json& item : *found) {
-    if (!item.is_object()) throw_input("report: '{}' must hold objects", key);
-    result.push_back(&item);
-  }
-  return result;
-}
-
-std::optional<double> number(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  if (found == object.end() || !found->is_number()) return std::nullopt;
-  const double value = found->get<double>();
-  return std::isfinite(value) ? std::optional(value) : std::nullopt;
-}
-
-int integer(const Json& object, const char* key) {
-  return static_cast<int>(std::llround(number(object, key).value_or(0)));
-}
-
-std::string text(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  if (found == object.end() || found->is_null() || found->is_structured()) return {};
-  return found->is_string() ? found->get<std::string>() : found->dump();
-}
-
-std::string fixed(std::optional<double> value, int decimals) {
-  return value ? fmt::format("{:.{}f}", *value, decimals) : "–";
+std::string fixed(double value, int decimals) {
+  return std::isnan(value) ? "–" : fmt::format("{:.{}f}", value, decimals);
 }
 
 std::string signed_fixed(double value, int decimals) {
   return fmt::format("{}{:.{}f}", value < 0 ? "−" : "+", std::abs(value), decimals);
 }
 
-std::string compact(std::optional<double> value) { return value ? fmt::format("{:.4g}", *value) : "–"; }
+std::string compact(double value) { return std::isnan(value) ? "–" : fmt::format("{:.4g}", value); }
 
-std::string percent(std::optional<double> value, int decimals) {
-  return value ? fmt::format("{:.{}f} %", 100 * *value, decimals) : "–";
+std::string percent(double value, int decimals) {
+  return std::isnan(value) ? "–" : fmt::format("{:.{}f} %", 100 * value, decimals);
 }
 
-std::string grouped(double count) {
-  const std::string digits = fmt::format("{:.0f}", std::abs(count));
+std::string grouped(int64_t count) {
+  const std::string digits = std::to_string(std::abs(count));
   std::string result = count < 0 ? "−" : "";
   for (size_t i = 0; i < digits.size(); ++i) {
     if (i > 0 && (digits.size() - i) % 3 == 0) result += ',';
@@ -110,7 +80,7 @@ std::string grouped(double count) {
 }
 
 std::string plural(size_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", grouped(static_cast<double>(count)), noun, count == 1 ? "" : "s");
+  return fmt::format("{} {}{}", grouped(static_cast<int64_t>(count)), noun, count == 1 ? "" : "s");
 }
 
 double rounded(double value) {

@@ -2,8 +2,8 @@
 // here.
 #pragma once
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,20 +17,20 @@ std::string escape(std::string_view text);
 // JSON that can stand inside a script element, whatever its strings hold.
 std::string script_json(const Json& value);
 
-// The elements of the array data[key]; none where it is absent. Throws InputError for anything else.
-std::vector<const Json*> items(const Json& data, const char* key);
-std::optional<double> number(const Json& object, const char* key);
-int integer(const Json& object, const char* key);
-// A string as it is; a number or boolean as JSON writes it; else empty.
-std::string text(const Json& object, const char* key);
+// A number that is NaN is a dash.
+std::string fixed(double value, int decimals);            // 0.7912
+std::string signed_fixed(double value, int decimals);     // +0.0042 with a true minus sign
+std::string compact(double value);                        // four significant digits
+std::string percent(double value, int decimals = 1);      // 0.071 is 7.1 %
+std::string grouped(int64_t count);                       // 15,211
+std::string plural(size_t count, std::string_view noun);  // "1 fold", "5 folds"
+double rounded(double value);                             // to six digits, to keep chart data small
 
-std::string fixed(std::optional<double> value, int decimals);        // 0.7912; a dash where there is none
-std::string signed_fixed(double value, int decimals);                // +0.0042 with a true minus sign
-std::string compact(std::optional<double> value);                    // four significant digits
-std::string percent(std::optional<double> value, int decimals = 1);  // 0.071 is 7.1 %
-std::string grouped(double count);                                   // 15,211
-std::string plural(size_t count, std::string_view noun);             // "1 fold", "5 folds"
-double rounded(double value);  // to six digits, to keep chart data small
+// Puts a value at the end of a list unless it is there.
+template <typename Value>
+void add_once(std::vector<Value>& list, const Value& value) {
+  if (std::find(list.begin(), list.end(), value) == list.end()) list.push_back(value);
+}
 
 enum class Align { kText, kNumber };
 

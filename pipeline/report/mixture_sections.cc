@@ -8,39 +8,33 @@
 #include <set>
 
 #include "pipeline/report/sections.h"
+#include "tunemix/metric/selection.h"
 
 namespace tunemix::report {
 namespace {
 
-std::string iterations_text(const Json& object) {
-  const std::optional<double> iterations = number(object, "iterations");
-  return iterations ? grouped(*iterations) : "–";
-}
+std::string length_text(int64_t iterations) { return iterations > 0 ? grouped(iterations) : "–"; }
+Json length_or_null(int64_t iterations) { return iterations > 0 ? Json(iterations) : Json(); }
 
-std::string choice_table(const Json& data, const std::vector<const Json*>& choices) {
+std::string choice_table(const ReportData& data) {
   Table table("What was chosen on the validation split, by " + selection_metric(data));
   table.column("Row", Align::kText)
       .column("Fold")
       .column("c")
       .column("T")
-      .column("valid " + short_metric(data));
-  std::vector<const Json*> sorted = choices;
+      .column("valid " + metric_name(data));
+  const std::vector<RowChoice>& choices = data.results.evaluation.choices;
   std::vector<std::string> order;
-  for (const Json* choice : choices)
-    if (std::find(order.begin(), order.end(), text(*choice, "row")) == order.end())
-      order.push_back(text(*choice, "row"));
-  const auto position = [&order](const Json* choice) {
-    return std::find(order.begin(), order.end(), text(*choice, "row")) - order.begin();
-  };
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [&](const Json* a, const Json* b) { return position(a) < position(b); });
-  for (const Json* choice : sorted)
-    table.row()
-        .cell(text(*choice, "row"))
-        .cell(text(*choice, "fold"))
-        .cell(compact(number(*choice, "c")))
-        .cell(iterations_text(*choice))
-        .cell(fixed(number(*choice, "quality"), 4));
+  for (const RowChoice& choice : choices) add_once(order, choice.row);
+  for (const std::string& row : order)
+    for (const RowChoice& choice : choices)
+      if (choice.row == row)
+        table.row()
+            .cell(row)
+            .cell(std::to_string(choice.fold))
+            .cell(choice.member.empty() ? compact(choice.c) : "–")
+            .cell(length_text(choice.iterations))
+            .cell(fixed(choice.quality, 4));
   return table.html();
 }
 
@@ -51,17 +45,15 @@ struct Mean {
 };
 
 // The surface of one row, averaged over folds: T down, c across, shaded from the lowest to the highest value.
-std::string surface_table(const Json& data, const std::vector<const Json*>& cells, const std::string& row) {
-  std::map<double, std::map<double, Mean>> grid;  // by T (-1: none), then c
+std::string surface_table(const ReportData& data, const std::string& row) {
+  std::map<int64_t, std::map<double, Mean>> grid;  // by T, then c
   std::set<double> exponents;
-  for (const Json* cell : cells) {
-    if (text(*cell, "row") != row) continue;
-    const std::optional<double> c = number(*cell, "c"), ndcg = number(*cell, "quality");
-    if (!c || !ndcg) continue;
-    Mean& mean = grid[number(*cell, "iterations").value_or(-1)][*c];
-    mean.sum += *ndcg;
+  for (const SurfacePoint& point : data.surface) {
+    if (point.row != row) continue;
+    Mean& mean = grid[point.iterations][point.c];
+    mean.sum += point.quality;
     ++mean.count;
-    exponents.insert(*c);
+    exponents.insert(point.c);
   }
   double low = 1, high = 0;
   for (const auto& [iterations, line] : grid)
@@ -73,7 +65,7 @@ std::string surface_table(const Json& data, const std::vector<const Json*>& cell
   table.column("T \\ c", Align::kText);
   for (const double c : exponents) table.column(compact(c));
   for (const auto& [iterations, line] : grid) {
-    table.row().cell(iterations < 0 ? "–" : grouped(iterations));
+    table.row().cell(length_text(iterations));
     for (const double c : exponents) {
       const auto found = line.find(c);
       if (found == line.end()) {
@@ -89,102 +81,89 @@ std::string surface_table(const Json& data, const std::vector<const Json*>& cell
 }
 
 // surfaces = [{row, fold, cells: [[c, T, ndcg], ...]}, ...]
-Json surface_chart(const std::vector<const Json*>& cells) {
+Json surface_chart(const std::vector<SurfacePoint>& points) {
   Json surfaces = Json::array();
-  std::map<std::pair<std::string, int>, size_t> position;
-  for (const Json* cell : cells) {
-    const std::optional<double> c = number(*cell, "c"), ndcg = number(*cell, "quality");
-    if (!c || !ndcg) continue;
-    const std::pair key{text(*cell, "row"), integer(*cell, "fold")};
-    const auto [found, added] = position.emplace(key, surfaces.size());
-    if (added) surfaces.push_back({{"row", key.first}, {"fold", key.second}, {"cells", Json::array()}});
-    const std::optional<double> iterations = number(*cell, "iterations");
+  std::map<std::pair<std::string, size_t>, size_t> position;
+  for (const SurfacePoint& point : points) {
+    const auto [found, added] = position.emplace(std::pair(point.row, point.fold), surfaces.size());
+    if (added) surfaces.push_back({{"row", point.row}, {"fold", point.fold}, {"cells", Json::array()}});
     surfaces[found->second]["cells"].push_back(
-        {rounded(*c), iterations ? Json(rounded(*iterations)) : Json(), rounded(*ndcg)});
+        {rounded(point.c), length_or_null(point.iterations), rounded(point.quality)});
   }
   return surfaces;
 }
 
-Json choice_chart(const std::vector<const Json*>& choices) {
+Json choice_chart(const std::vector<RowChoice>& choices) {
   Json list = Json::array();
-  for (const Json* choice : choices) {
-    const std::optional<double> c = number(*choice, "c"), iterations = number(*choice, "iterations");
-    if (!c) continue;
-    list.push_back({{"row", text(*choice, "row")},
-                    {"fold", integer(*choice, "fold")},
-                    {"c", rounded(*c)},
-                    {"T", iterations ? Json(rounded(*iterations)) : Json()}});
-  }
+  for (const RowChoice& choice : choices)
+    if (choice.member.empty())
+      list.push_back({{"row", choice.row},
+                      {"fold", choice.fold},
+                      {"c", rounded(choice.c)},
+                      {"T", length_or_null(choice.iterations)}});
   return list;
 }
 
-std::string member_name(const Json& member) {
-  std::string name = text(member, "calibration") + " " + text(member, "model");
-  if (number(member, "iterations")) name += " T=" + compact(number(member, "iterations"));
-  if (number(member, "C")) name += " C=" + compact(number(member, "C"));
-  return name;
+std::string member_title(const ReportMember& member) {
+  return member.calibration + " " + member.model +
+         (member.iterations > 0 ? fmt::format(" T={}", member.iterations) : "");
 }
 
-std::string top_members_table(const Json& data, const std::vector<const Json*>& members,
-                              const std::vector<size_t>& by_weight) {
+std::string top_members_table(const ReportData& data, const std::vector<size_t>& by_weight) {
   constexpr size_t kShown = 20;
-  Table table(fmt::format("The {} members with the greatest weight; validation {}",
-                          std::min(kShown, members.size()), selection_metric(data)));
+  const size_t shown = std::min(kShown, by_weight.size());
+  Table table(
+      fmt::format("The {} members with the greatest weight; validation {}", shown, selection_metric(data)));
   table.column("Member", Align::kText)
       .column("Kind", Align::kText)
       .column("Fold")
-      .column("valid " + short_metric(data));
+      .column("valid " + metric_name(data));
   table.column("Weight").column("Share of variance");
-  for (size_t i = 0; i < std::min(kShown, by_weight.size()); ++i) {
-    const Json& member = *members[by_weight[i]];
+  for (size_t i = 0; i < shown; ++i) {
+    const ReportMember& member = data.members[by_weight[i]];
     table.row()
-        .cell(member_name(member))
-        .cell(text(member, "family") + " · " + text(member, "kind"))
-        .cell(text(member, "fold"))
-        .cell(fixed(number(member, "quality"), 4))
-        .cell(percent(number(member, "weight"), 2))
-        .cell(percent(number(member, "variance_share"), 2));
+        .cell(member_title(member))
+        .cell(member.family + " · " + member.kind)
+        .cell(std::to_string(member.fold))
+        .cell(fixed(member.quality, 4))
+        .cell(percent(member.weight, 2))
+        .cell(percent(member.variance_share, 2));
   }
   return table.html();
 }
 
 // How the mass of the mixture is spread over families and calibrations.
-std::string mass_table(const Json& data, const std::vector<const Json*>& members) {
+std::string mass_table(const ReportData& data) {
   struct Group {
-    Mean ndcg;
-    double best = 0, weight = 0, variance = 0;
-    size_t count = 0;
+    double quality = 0, best = 0, weight = 0, variance = 0;
+    int64_t count = 0;
   };
   std::map<std::tuple<std::string, std::string, std::string>, Group> groups;
-  std::set<int> folds;
-  for (const Json* member : members) {
-    Group& group = groups[{text(*member, "family"), text(*member, "kind"), text(*member, "calibration")}];
+  std::set<size_t> folds;
+  for (const ReportMember& member : data.members) {
+    Group& group = groups[{member.family, member.kind, member.calibration}];
     ++group.count;
-    folds.insert(integer(*member, "fold"));
-    group.weight += number(*member, "weight").value_or(0);
-    group.variance += number(*member, "variance_share").value_or(0);
-    if (const std::optional<double> ndcg = number(*member, "quality")) {
-      group.ndcg.sum += *ndcg;
-      ++group.ndcg.count;
-      group.best = std::max(group.best, *ndcg);
-    }
+    folds.insert(member.fold);
+    group.weight += member.weight;
+    group.variance += member.variance_share;
+    group.quality += member.quality;
+    group.best = std::max(group.best, member.quality);
   }
   const double num_folds = static_cast<double>(folds.size());
   Table table(fmt::format("Weight by calibration, mean over folds; validation {}", selection_metric(data)));
   table.column("Calibration", Align::kText).column("Family", Align::kText).column("Members");
-  table.column("mean " + short_metric(data))
-      .column("best " + short_metric(data))
+  table.column("mean " + metric_name(data))
+      .column("best " + metric_name(data))
       .column("Weight")
       .column("Share of variance");
   for (const auto& [key, group] : groups) {
     const auto& [family, kind, calibration] = key;
-    const bool measured = group.ndcg.count > 0;
     table.row()
         .cell(calibration)
         .cell(family)
-        .cell(grouped(static_cast<double>(group.count)))
-        .cell(measured ? fixed(group.ndcg.value(), 4) : "–")
-        .cell(measured ? fixed(group.best, 4) : "–")
+        .cell(grouped(group.count))
+        .cell(fixed(group.quality / static_cast<double>(group.count), 4))
+        .cell(fixed(group.best, 4))
         .cell(percent(group.weight / num_folds, 1))
         .cell(percent(group.variance / num_folds, 1));
   }
@@ -216,33 +195,30 @@ class Dictionary {
   std::vector<std::string> words_;
 };
 
-Json member_chart(const std::vector<const Json*>& members, const std::vector<size_t>& drawn) {
+Json member_chart(const std::vector<ReportMember>& members, const std::vector<size_t>& drawn) {
   Dictionary names, groups;
   Json points = Json::array();
   for (const size_t i : drawn) {
-    const Json& member = *members[i];
-    const std::optional<double> ndcg = number(member, "quality"), weight = number(member, "weight");
-    if (!ndcg || !weight) continue;
-    points.push_back({integer(member, "fold"), groups(text(member, "family")), groups(text(member, "kind")),
-                      names(member_name(member)), rounded(*ndcg), rounded(*weight),
-                      rounded(number(member, "variance_share").value_or(0))});
+    const ReportMember& member = members[i];
+    points.push_back({member.fold, groups(member.family), groups(member.kind), names(member_title(member)),
+                      rounded(member.quality), rounded(member.weight), rounded(member.variance_share)});
   }
   return {{"names", names.words()}, {"groups", groups.words()}, {"points", std::move(points)}};
 }
 
-std::string reliability_table(const std::vector<const Json*>& curves) {
+std::string reliability_table(const std::vector<ReliabilityCurve>& curves) {
   Table table("Log loss and expected calibration error (ECE) on the held-out documents");
   table.column("Member", Align::kText).column("Fold").column("Log loss").column("ECE");
-  for (const Json* curve : curves)
+  for (const ReliabilityCurve& curve : curves)
     table.row()
-        .cell(text(*curve, "member"))
-        .cell(text(*curve, "fold"))
-        .cell(fixed(number(*curve, "log_loss"), 4))
-        .cell(fixed(number(*curve, "ece"), 4));
+        .cell(curve.member)
+        .cell(std::to_string(curve.fold))
+        .cell(fixed(curve.reliability.log_loss.value_or(std::nan("")), 4))
+        .cell(fixed(curve.reliability.expected_error.value_or(std::nan("")), 4));
   return table.html();
 }
 
-std::string reliability_points_table(const std::vector<const Json*>& curves) {
+std::string reliability_points_table(const std::vector<ReliabilityCurve>& curves) {
   constexpr size_t kMaxRows = 2000;
   Table table("Mean prediction and what was observed, bin by bin");
   table.column("Member", Align::kText)
@@ -250,100 +226,88 @@ std::string reliability_points_table(const std::vector<const Json*>& curves) {
       .column("Predicted")
       .column("Observed")
       .column("Documents");
-  size_t rows = 0, left_out = 0;
-  for (const Json* curve : curves) {
-    for (const Json* point : items(*curve, "curve")) {
-      if (++rows > kMaxRows) {
-        ++left_out;
-        continue;
-      }
-      table.row()
-          .cell(text(*curve, "member"))
-          .cell(text(*curve, "fold"))
-          .cell(fixed(number(*point, "predicted"), 3))
-          .cell(fixed(number(*point, "observed"), 3))
-          .cell(grouped(number(*point, "count").value_or(0)));
-    }
-  }
-  return table.html() + (left_out > 0 ? fmt::format("<p class=\"small\">{} more are left out.</p>\n",
-                                                    plural(left_out, "bin"))
-                                      : "");
+  size_t rows = 0;
+  for (const ReliabilityCurve& curve : curves)
+    for (const ReliabilityBin& bin : curve.reliability.bins)
+      if (++rows <= kMaxRows)
+        table.row()
+            .cell(curve.member)
+            .cell(std::to_string(curve.fold))
+            .cell(fixed(bin.predicted, 3))
+            .cell(fixed(bin.observed, 3))
+            .cell(grouped(bin.documents));
+  return table.html() + (rows > kMaxRows ? fmt::format("<p class=\"small\">{} more are left out.</p>\n",
+                                                       plural(rows - kMaxRows, "bin"))
+                                         : "");
 }
 
 // The number of each family's colour, from 1: that of its rows where it has some.
-Json family_colours(const Json& data, const Results& results, const std::vector<const Json*>& members) {
+Json family_colours(const ReportData& data, const Rows& rows) {
   Json colours = Json::object();
   std::map<std::string, std::string> prefixes;
-  for (const Json* family : items(data, "families")) prefixes[text(*family, "family")] = text(*family, "row");
-  const std::vector<std::string>& rows = results.families();
-  for (const Json* member : members) {
-    const std::string family = text(*member, "family");
-    if (colours.contains(family)) continue;
-    const auto prefix = prefixes.find(family);
+  for (const FamilyShare& family : data.families) prefixes[family.family] = family.row;
+  const std::vector<std::string>& of_rows = rows.families();
+  for (const ReportMember& member : data.members) {
+    if (colours.contains(member.family)) continue;
+    const auto prefix = prefixes.find(member.family);
     const auto found =
-        std::find(rows.begin(), rows.end(), prefix == prefixes.end() ? family : prefix->second);
-    const size_t position =
-        found != rows.end() ? static_cast<size_t>(found - rows.begin()) : rows.size() + colours.size();
-    colours[family] = position % kFamilyColours + 1;
+        std::find(of_rows.begin(), of_rows.end(), prefix == prefixes.end() ? member.family : prefix->second);
+    const size_t position = found != of_rows.end() ? static_cast<size_t>(found - of_rows.begin())
+                                                   : of_rows.size() + colours.size();
+    colours[member.family] = position % kFamilyColours + 1;
   }
   return colours;
 }
 
 // The mass of every family, fold by fold, and the members that were left out as copies.
-std::string family_table(const Json& data, const Results& results) {
-  const std::vector<const Json*> families = items(data, "families");
-  if (families.empty()) return "";
+std::string family_table(const ReportData& data, const Rows& rows) {
+  if (data.families.empty()) return "";
   std::vector<std::string> order;
-  std::set<int> folds;
-  std::map<std::pair<std::string, int>, const Json*> cells;
-  for (const Json* family : families) {
-    const std::string name = text(*family, "family");
-    if (std::find(order.begin(), order.end(), name) == order.end()) order.push_back(name);
-    folds.insert(integer(*family, "fold"));
-    cells[{name, integer(*family, "fold")}] = family;
+  std::set<size_t> folds;
+  std::map<std::pair<std::string, size_t>, const FamilyShare*> cells;
+  for (const FamilyShare& family : data.families) {
+    add_once(order, family.family);
+    folds.insert(family.fold);
+    cells[{family.family, family.fold}] = &family;
   }
   Table table("Share of each family in the mixture, fold by fold");
   table.column("Family", Align::kText).column("Members");
-  for (const int fold : folds) table.column(fmt::format("Fold {}", fold));
+  for (const size_t fold : folds) table.column(fmt::format("Fold {}", fold));
   for (const std::string& name : order) {
-    double members = 0;
+    size_t members = 0;
     std::string row;
-    for (const int fold : folds)
-      if (const auto found = cells.find({name, fold}); found != cells.end()) {
-        members += number(*found->second, "members").value_or(0);
-        row = text(*found->second, "row");
+    for (const FamilyShare& family : data.families)
+      if (family.family == name) {
+        members += family.members;
+        row = family.row;
       }
     table.row().cell_html(
-        fmt::format("<span class=\"swatch {}\"></span>{}", results.family_class(row), escape(name)));
+        fmt::format("<span class=\"swatch {}\"></span>{}", rows.family_class(row), escape(name)));
     table.cell(grouped(members));
-    for (const int fold : folds) {
+    for (const size_t fold : folds) {
       const auto found = cells.find({name, fold});
-      table.cell(found == cells.end() ? "–" : percent(number(*found->second, "mass"), 1));
+      table.cell(found == cells.end() ? "–" : percent(found->second->mass, 1));
     }
   }
-  const double copies = number(data, "left_out").value_or(0);
   return table.html() +
-         (copies > 0
+         (data.left_out > 0
               ? fmt::format("<p class=\"small\">{} more rank all documents exactly as another does, and are "
                             "left out.</p>\n",
-                            plural(static_cast<size_t>(copies), "member"))
+                            plural(data.left_out, "member"))
               : "");
 }
 
-Json reliability_chart(const std::vector<const Json*>& curves) {
+Json reliability_chart(const std::vector<ReliabilityCurve>& curves) {
   Json list = Json::array();
-  for (const Json* curve : curves) {
+  for (const ReliabilityCurve& curve : curves) {
+    const Reliability& of = curve.reliability;
     Json points = Json::array();
-    for (const Json* point : items(*curve, "curve")) {
-      const std::optional<double> predicted = number(*point, "predicted"),
-                                  observed = number(*point, "observed");
-      if (predicted && observed)
-        points.push_back({rounded(*predicted), rounded(*observed), number(*point, "count").value_or(0)});
-    }
-    list.push_back({{"fold", integer(*curve, "fold")},
-                    {"member", text(*curve, "member")},
-                    {"ece", fixed(number(*curve, "ece"), 3)},
-                    {"grades", curve->value("grades", Json(true)) == Json(true)},
+    for (const ReliabilityBin& bin : of.bins)
+      points.push_back({rounded(bin.predicted), rounded(bin.observed), bin.documents});
+    list.push_back({{"fold", curve.fold},
+                    {"member", curve.member},
+                    {"ece", fixed(of.expected_error.value_or(std::nan("")), 3)},
+                    {"grades", of.expected_error.has_value()},
                     {"points", std::move(points)}});
   }
   return list;
@@ -351,51 +315,46 @@ Json reliability_chart(const std::vector<const Json*>& curves) {
 
 }  // namespace
 
-std::string short_metric(const Json& data) {
-  const std::string metric = text(data, "metric");
-  return metric.empty() ? "quality" : metric;
+std::string metric_name(const ReportData& data) {
+  return SelectionName::parse(data.results.evaluation.metric).label();
 }
 
-std::string selection_metric(const Json& data) { return short_metric(data) + ", ties averaged"; }
+std::string selection_metric(const ReportData& data) { return metric_name(data) + ", ties averaged"; }
 
-Section choices_section(const Json& data, const Results& results) {
+Section choices_section(const ReportData& data, const Rows& rows) {
   Section section{"choices", "Choices", "How sharp the weights, how long the boosting", "", "", nullptr};
-  const std::vector<const Json*> choices = items(data, "choices"), surface = items(data, "surface");
-  if (choices.empty() && surface.empty()) return section;
+  const std::vector<RowChoice>& choices = data.results.evaluation.choices;
+  if (choices.empty() && data.surface.empty()) return section;
   section.lead = fmt::format(
       "A member's weight is exp(c · ω), ω being its own validation {}: c = 0 averages, a large c picks the "
       "best. "
       "c and the number of boosting rounds T are chosen together by the mixture's validation {}.",
-      escape(short_metric(data)), escape(selection_metric(data)));
-  if (!surface.empty()) {
-    section.chart_data = {{"surfaces", surface_chart(surface)},
+      escape(metric_name(data)), escape(selection_metric(data)));
+  if (!data.surface.empty()) {
+    const ResultRow* main = rows.main();
+    const bool has_main =
+        main != nullptr && std::any_of(data.surface.begin(), data.surface.end(),
+                                       [main](const SurfacePoint& point) { return point.row == main->name; });
+    const std::string row = has_main ? main->name : data.surface.front().row;
+    section.chart_data = {{"surfaces", surface_chart(data.surface)},
                           {"choices", choice_chart(choices)},
-                          {"metric", selection_metric(data)}};
+                          {"metric", selection_metric(data)},
+                          {"row", row}};
     section.html += chart("surface");
-    const ResultRow* headline = results.headline();
-    const bool has_headline =
-        headline != nullptr && std::any_of(surface.begin(), surface.end(), [headline](const Json* cell) {
-          return text(*cell, "row") == headline->name;
-        });
-    const std::string row = has_headline ? headline->name : text(*surface.front(), "row");
-    section.chart_data["row"] = row;
-    section.html += numbers_block("The surface in numbers", surface_table(data, surface, row));
+    section.html += numbers_block("The surface in numbers", surface_table(data, row));
   }
-  if (!choices.empty())
-    section.html += numbers_block("What was chosen in every fold", choice_table(data, choices));
+  if (!choices.empty()) section.html += numbers_block("What was chosen in every fold", choice_table(data));
   return section;
 }
 
-Section members_section(const Json& data, const Results& results) {
+Section members_section(const ReportData& data, const Rows& rows) {
   Section section{"members", "Members", "Members of the mixture", "", "", nullptr};
-  const std::vector<const Json*> members = items(data, "members");
+  const std::vector<ReportMember>& members = data.members;
   if (members.empty()) return section;
-  std::vector<double> weights;
-  for (const Json* member : members) weights.push_back(number(*member, "weight").value_or(0));
   std::vector<size_t> by_weight(members.size());
   std::iota(by_weight.begin(), by_weight.end(), size_t{0});
   std::stable_sort(by_weight.begin(), by_weight.end(),
-                   [&](size_t a, size_t b) { return weights[a] > weights[b]; });
+                   [&](size_t a, size_t b) { return members[a].weight > members[b].weight; });
   const std::vector<size_t> drawn = drawn_members(by_weight);
   section.lead = fmt::format(
       "A member is a model at one point of its training (a number of rounds, a value of C) with one "
@@ -404,20 +363,20 @@ Section members_section(const Json& data, const Results& results) {
       plural(members.size(), "member"),
       drawn.size() < members.size()
           ? fmt::format("; the chart shows {} of them: the heaviest, and an even sample of the rest",
-                        grouped(static_cast<double>(drawn.size())))
+                        grouped(drawn.size()))
           : "");
   section.chart_data = member_chart(members, drawn);
   section.chart_data["metric"] = selection_metric(data);
-  section.chart_data["colours"] = family_colours(data, results, members);
-  section.html = family_table(data, results) + chart("members") +
-                 numbers_block("Weight by calibration", mass_table(data, members)) +
-                 numbers_block("The heaviest members", top_members_table(data, members, by_weight));
+  section.chart_data["colours"] = family_colours(data, rows);
+  section.html = family_table(data, rows) + chart("members") +
+                 numbers_block("Weight by calibration", mass_table(data)) +
+                 numbers_block("The heaviest members", top_members_table(data, by_weight));
   return section;
 }
 
-Section reliability_section(const Json& data) {
+Section reliability_section(const ReportData& data) {
   Section section{"reliability", "Reliability", "Can the scores be taken at their word?", "", "", nullptr};
-  const std::vector<const Json*> curves = items(data, "reliability");
+  const std::vector<ReliabilityCurve>& curves = data.reliability;
   if (curves.empty()) return section;
   section.lead =
       "What a member predicted against what was observed, in bins of equal prediction; the area of a dot "

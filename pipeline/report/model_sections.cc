@@ -51,11 +51,10 @@ std::string top_table(const std::string& caption, const std::vector<std::string>
   return table.html();
 }
 
-std::vector<std::string> models_of(const std::vector<const Json*>& list) {
+template <typename Item>
+std::vector<std::string> models_of(const std::vector<Item>& list) {
   std::vector<std::string> models;
-  for (const Json* item : list)
-    if (std::find(models.begin(), models.end(), text(*item, "model")) == models.end())
-      models.push_back(text(*item, "model"));
+  for (const Item& item : list) add_once(models, item.model);
   return models;
 }
 
@@ -100,15 +99,13 @@ Json series_chart(const Series& series) {
 
 }  // namespace
 
-Section features_section(const Json& data) {
+Section features_section(const ReportData& data) {
   Section section{"features", "Features", "Features the models use", "", "", nullptr};
-  const std::vector<const Json*> features = items(data, "features");
-  if (features.empty()) return section;
-  const std::vector<std::string> models = models_of(features);
+  if (data.features.empty()) return section;
+  const std::vector<std::string> models = models_of(data.features);
   std::map<std::string, std::vector<FeatureValue>> use;
-  for (const Json* item : features)
-    if (const std::optional<double> share = number(*item, "use"))
-      use[text(*item, "model")].push_back({text(*item, "feature"), *share});
+  for (const FeatureUse& feature : data.features)
+    use[feature.model].push_back({feature.feature, feature.use});
   for (const std::string& model : models) sort_by_value(use[model]);
 
   constexpr size_t kDrawn = 20;
@@ -126,16 +123,13 @@ Section features_section(const Json& data) {
   return section;
 }
 
-Section bandit_section(const Json& data) {
+Section bandit_section(const ReportData& data) {
   Section section{"bandit", "Bandit", "What the bandit learned", "", "", nullptr};
-  const std::vector<const Json*> points = items(data, "bandit");
-  if (points.empty()) return section;
-  const std::vector<std::string> models = models_of(points);
+  if (data.bandit.empty()) return section;
+  const std::vector<std::string> models = models_of(data.bandit);
   std::map<std::string, Series> series;
-  for (const Json* point : points) {
-    const std::optional<double> round = number(*point, "round"), probability = number(*point, "probability");
-    if (round && probability) series[text(*point, "model")][text(*point, "feature")][*round] = *probability;
-  }
+  for (const BanditPoint& point : data.bandit)
+    series[point.model][point.feature][static_cast<double>(point.round)] = point.probability;
   std::map<std::string, std::vector<FeatureValue>> last;
   section.chart_data = Json::array();
   for (const std::string& model : models) {

@@ -4,18 +4,17 @@
 
 #include "pipeline/report/assets.h"
 #include "pipeline/report/sections.h"
-#include "tunemix/core/error.h"
 
 namespace tunemix {
 namespace {
 
 using namespace report;
 
-std::vector<Section> make_sections(const Json& data, const Results& results) {
+std::vector<Section> make_sections(const ReportData& data, const Rows& rows) {
   std::vector<Section> sections;
   for (Section& section : std::vector<Section>{
-           results_section(results), comparison_section(data, results), tools_section(data, results),
-           choices_section(data, results), members_section(data, results), learning_section(data, results),
+           results_section(rows), comparison_section(data, rows), tools_section(data, rows),
+           choices_section(data, rows), members_section(data, rows), learning_section(data, rows),
            reliability_section(data), features_section(data), importance_section(data), bandit_section(data),
            data_section(data), timing_section(data), config_section(data)})
     if (!section.html.empty()) sections.push_back(std::move(section));
@@ -48,11 +47,10 @@ void append_script(std::string& page, std::string_view code) {
 
 bool report_has_charts() { return !chart_script().empty(); }
 
-std::string render_report(const nlohmann::ordered_json& data) {
-  if (!data.is_object()) throw_input("report: the data must be a JSON object");
-  const Results results(data);
-  const std::vector<Section> sections = make_sections(data, results);
-  const std::string name = text(data, "name").empty() ? "Report" : text(data, "name");
+std::string render_report(const ReportData& data) {
+  const Rows rows(data.results.evaluation.rows);
+  const std::vector<Section> sections = make_sections(data, rows);
+  const std::string name = data.results.name.empty() ? "Report" : data.results.name;
 
   Json chart_data = Json::object();
   std::string body;
@@ -68,11 +66,11 @@ std::string render_report(const nlohmann::ordered_json& data) {
       "<title>{} · TuneMix</title>\n<style>\n{}</style>\n</head>\n<body>\n",
       escape(name), page_style());
   page += navigation(name, sections);
-  page += "<main>\n" + hero(data, results) + body + "</main>\n";
+  page += "<main>\n" + hero(data, rows) + body + "</main>\n";
   page += fmt::format(
       "<footer>Made by TuneMix {}. Every number carries the name of the preset it was measured "
       "under.</footer>\n",
-      escape(text(data, "version")));
+      escape(data.version));
   page += fmt::format("<script type=\"application/json\" id=\"report-data\">{}</script>\n",
                       script_json(chart_data));
   page.reserve(page.size() + chart_script().size() + page_script().size() + 100);

@@ -3,8 +3,9 @@
 
 #include <string>
 
+#include "pipeline/report/data.h"
 #include "pipeline/report/html.h"
-#include "pipeline/report/results.h"
+#include "pipeline/report/rows.h"
 
 namespace tunemix::report {
 
@@ -15,26 +16,26 @@ struct Section {
   Json chart_data;               // what the script draws, under the section's id; null where it draws nothing
 };
 
-// What choices were made by, whatever tools the results are reported under: "NDCG@10, ties averaged".
-std::string selection_metric(const Json& data);
-// The same without the remark: "NDCG@10".
-std::string short_metric(const Json& data);
+// What choices were made by: "NDCG@10".
+std::string metric_name(const ReportData& data);
+// The same with what distinguishes it from what the tools measure: "NDCG@10, ties averaged".
+std::string selection_metric(const ReportData& data);
 
-Section results_section(const Results& results);
-Section tools_section(const Json& data, const Results& results);
-Section comparison_section(const Json& data, const Results& results);
-Section learning_section(const Json& data, const Results& results);
-Section choices_section(const Json& data, const Results& results);
-Section members_section(const Json& data, const Results& results);
-Section reliability_section(const Json& data);
-Section features_section(const Json& data);
-Section importance_section(const Json& data);
-Section bandit_section(const Json& data);
-Section data_section(const Json& data);
-Section timing_section(const Json& data);
-Section config_section(const Json& data);
+Section results_section(const Rows& rows);
+Section tools_section(const ReportData& data, const Rows& rows);
+Section comparison_section(const ReportData& data, const Rows& rows);
+Section learning_section(const ReportData& data, const Rows& rows);
+Section choices_section(const ReportData& data, const Rows& rows);
+Section members_section(const ReportData& data, const Rows& rows);
+Section reliability_section(const ReportData& data);
+Section features_section(const ReportData& data);
+Section importance_section(const ReportData& data);
+Section bandit_section(const ReportData& data);
+Section data_section(const ReportData& data);
+Section timing_section(const ReportData& data);
+Section config_section(const ReportData& data);
 
-// The headline, the tiles with the main numbers, and the notes.
-std::string hero(const Json& data, const Results& results);
+// The name of the run, its main row, the tiles with the main numbers, and the notes.
+std::string hero(const ReportData& data, const Rows& rows);
 
 }  // namespace tunemix::report

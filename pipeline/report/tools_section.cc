@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "pipeline/report/sections.h"
@@ -12,18 +13,17 @@ namespace tunemix::report {
 namespace {
 
 // NDCG@10 of the main split by row and tool; nothing where a tool lacks a row.
-std::optional<double> ndcg10(const Results& results, const std::string& name, const std::string& tool) {
-  const ResultRow* row = results.find(name, results.main_split(), tool);
-  return row == nullptr ? std::nullopt : row->ndcg;
+std::optional<double> ndcg10(const Rows& rows, const std::string& name, const std::string& tool) {
+  const ResultRow* row = rows.find(name, rows.main_split(), tool);
+  return row == nullptr ? std::nullopt : std::optional(row->ndcg);
 }
 
 // 1 for the highest; equal values share a place.
-std::optional<int> place(const Results& results, const std::string& name, const std::string& tool) {
-  const std::optional<double> own = ndcg10(results, name, tool);
+std::optional<int> place(const Rows& rows, const std::string& name, const std::string& tool) {
+  const std::optional<double> own = ndcg10(rows, name, tool);
   if (!own) return std::nullopt;
   int ahead = 0;
-  for (const ResultRow* row : results.rows(results.main_split(), tool))
-    if (row->ndcg && *row->ndcg > *own) ++ahead;
+  for (const ResultRow* row : rows.of(rows.main_split(), tool)) ahead += row->ndcg > *own ? 1 : 0;
   return ahead + 1;
 }
 
@@ -35,16 +35,16 @@ struct Reversal {
 };
 
 // The clearest reversal of every pair of rows that has one, largest first.
-std::vector<Reversal> reversals(const Results& results) {
+std::vector<Reversal> reversals(const Rows& rows) {
   std::vector<Reversal> found;
-  const std::vector<std::string>& names = results.names();
+  const std::vector<std::string>& names = rows.names();
   for (size_t i = 0; i < names.size(); ++i) {
     for (size_t j = i + 1; j < names.size(); ++j) {
       std::optional<Reversal> clearest;
-      for (const std::string& a : results.tools()) {
-        for (const std::string& b : results.tools()) {
-          const auto first_a = ndcg10(results, names[i], a), second_a = ndcg10(results, names[j], a);
-          const auto first_b = ndcg10(results, names[i], b), second_b = ndcg10(results, names[j], b);
+      for (const std::string& a : rows.tools()) {
+        for (const std::string& b : rows.tools()) {
+          const auto first_a = ndcg10(rows, names[i], a), second_a = ndcg10(rows, names[j], a);
+          const auto first_b = ndcg10(rows, names[i], b), second_b = ndcg10(rows, names[j], b);
           if (!first_a || !second_a || !first_b || !second_b) continue;
           const double gap_a = *first_a - *second_a, gap_b = *second_b - *first_b;
           if (gap_a <= 0 || gap_b <= 0) continue;
@@ -63,19 +63,19 @@ std::vector<Reversal> reversals(const Results& results) {
 // Never "by 0.0000".
 std::string gap_text(double gap) { return gap < 5e-5 ? "less than 0.0001" : fixed(gap, 4); }
 
-std::string reversal_list(const Results& results) {
+std::string reversal_list(const Rows& rows) {
   constexpr size_t kShown = 4;
-  const std::vector<Reversal> found = reversals(results);
+  const std::vector<Reversal> found = reversals(rows);
   if (found.empty())
     return fmt::format(
         "<p class=\"callout\">All presets put the rows in the same order by NDCG@10 on the {} split.</p>\n",
-        escape(results.main_split()));
-  const size_t pairs = results.names().size() * (results.names().size() - 1) / 2;
+        escape(rows.main_split()));
+  const size_t pairs = rows.names().size() * (rows.names().size() - 1) / 2;
   std::string html = fmt::format(
       "<div class=\"callout warn\"><p><strong>The order depends on the tool.</strong> {} of {} pairs of rows "
       "change "
       "places between two presets (NDCG@10, {} split){}</p><ul>",
-      found.size(), pairs, escape(results.main_split()), found.size() > kShown ? "; the clearest:" : ":");
+      found.size(), pairs, escape(rows.main_split()), found.size() > kShown ? "; the clearest:" : ":");
   for (size_t i = 0; i < std::min(kShown, found.size()); ++i) {
     const Reversal& r = found[i];
     html += fmt::format(
@@ -87,98 +87,77 @@ std::string reversal_list(const Results& results) {
   return html + "</ul></div>\n";
 }
 
-std::string place_table(const Results& results) {
+std::string place_table(const Rows& rows) {
   Table table(
       fmt::format("NDCG@10 on the {} split and the row's place under each preset; coloured where the place "
                   "is not the one under {}",
-                  results.main_split(), results.main_tool()));
+                  rows.main_split(), rows.main_tool()));
   table.column("Row", Align::kText);
-  for (const std::string& tool : results.tools()) table.column(tool);
-  for (const std::string& name : results.names()) {
+  for (const std::string& tool : rows.tools()) table.column(tool);
+  for (const std::string& name : rows.names()) {
     table.row().cell(name);
-    const std::optional<int> reference = place(results, name, results.main_tool());
-    for (const std::string& tool : results.tools()) {
-      const std::optional<int> own = place(results, name, tool);
+    const std::optional<int> reference = place(rows, name, rows.main_tool());
+    for (const std::string& tool : rows.tools()) {
+      const std::optional<int> own = place(rows, name, tool);
       table.cell_html(
-          own ? fmt::format("{} <small>#{}</small>", fixed(ndcg10(results, name, tool), 4), *own) : "–",
+          own ? fmt::format("{} <small>#{}</small>", fixed(*ndcg10(rows, name, tool), 4), *own) : "–",
           own && reference && *own != *reference ? "moved" : "");
     }
   }
   return table.html();
 }
 
-Json place_chart(const Results& results) {
+Json place_chart(const Rows& rows) {
   Json list = Json::array();
-  for (const std::string& name : results.names())
-    for (const std::string& tool : results.tools())
-      if (const std::optional<int> own = place(results, name, tool))
-        list.push_back({{"row", name},
-                        {"tool", tool},
-                        {"place", *own},
-                        {"ndcg", rounded(*ndcg10(results, name, tool))}});
+  for (const std::string& name : rows.names())
+    for (const std::string& tool : rows.tools())
+      if (const std::optional<int> own = place(rows, name, tool))
+        list.push_back(
+            {{"row", name}, {"tool", tool}, {"place", *own}, {"ndcg", rounded(*ndcg10(rows, name, tool))}});
   return list;
 }
 
 struct Curves {
   std::vector<std::string> tools, splits, rows;
-  std::set<int> cutoffs;
-  struct Value {
-    std::optional<double> ndcg, standard_error;
-  };
-  std::map<std::tuple<std::string, std::string, std::string, int>, Value> values;  // split, tool, row, k
+  std::set<size_t> cutoffs;
+  std::map<std::tuple<std::string, std::string, std::string, size_t>, const NdcgAt*>
+      values;  // split, tool, row, k
 };
 
-Curves read_curves(const Json& data, const Results& results) {
+Curves read_curves(const ReportData& data) {
   Curves curves;
-  const auto add_once = [](std::vector<std::string>& list, const std::string& value) {
-    if (std::find(list.begin(), list.end(), value) == list.end()) list.push_back(value);
-  };
-  const std::vector<const Json*> points = items(data, "ndcg_at");
-  const auto appears = [&points](const char* key, const std::string& value) {
-    return std::any_of(points.begin(), points.end(),
-                       [&](const Json* point) { return text(*point, key) == value; });
-  };
-  // The order of the results section first, whatever order the points come in.
-  for (const std::string& tool : results.tools())
-    if (appears("tool", tool)) curves.tools.push_back(tool);
-  for (const std::string& split : results.splits())
-    if (appears("split", split)) curves.splits.push_back(split);
-  for (const std::string& name : results.names())
-    if (appears("row", name)) curves.rows.push_back(name);
-  for (const Json* point : points) {
-    const std::string split = text(*point, "split"), tool = text(*point, "tool"), row = text(*point, "row");
-    const int k = integer(*point, "k");
-    add_once(curves.tools, tool);
-    add_once(curves.splits, split);
-    add_once(curves.rows, row);
-    curves.cutoffs.insert(k);
-    curves.values[{split, tool, row, k}] = {number(*point, "ndcg"), number(*point, "stderr")};
+  for (const NdcgAt& at : data.results.evaluation.ndcg_at) {
+    add_once(curves.tools, at.tool);
+    add_once(curves.splits, at.split);
+    add_once(curves.rows, at.row);
+    curves.cutoffs.insert(at.k);
+    curves.values[{at.split, at.tool, at.row, at.k}] = &at;
   }
   return curves;
 }
 
-std::string leader_table(const Results& results, const Curves& curves, const std::string& split) {
+std::string leader_table(const Rows& rows, const Curves& curves, const std::string& split) {
   Table table(fmt::format("The row with the highest NDCG@k on the {} split", split));
   table.column("Preset", Align::kText);
-  for (const int k : curves.cutoffs) table.column(fmt::format("@{}", k), Align::kText);
+  for (const size_t k : curves.cutoffs) table.column(fmt::format("@{}", k), Align::kText);
   for (const std::string& tool : curves.tools) {
     table.row().cell(tool);
-    for (const int k : curves.cutoffs) {
+    for (const size_t k : curves.cutoffs) {
       const std::string* leader = nullptr;
       double highest = 0;
       for (const std::string& row : curves.rows) {
         const auto found = curves.values.find({split, tool, row, k});
-        if (found == curves.values.end() || !found->second.ndcg) continue;
-        if (leader == nullptr || *found->second.ndcg > highest) {
+        if (found == curves.values.end()) continue;
+        if (leader == nullptr || found->second->ndcg > highest) {
           leader = &row;
-          highest = *found->second.ndcg;
+          highest = found->second->ndcg;
         }
       }
       if (leader == nullptr)
         table.cell("–");
       else
-        table.cell_html(fmt::format("<span class=\"swatch {}\"></span>{}", results.family_class(*leader),
-                                    escape(*leader)));
+        table.cell_html(
+            fmt::format("<span class=\"swatch {}\"></span>{}", rows.family_class(*leader), escape(*leader)));
     }
   }
   return table.html();
@@ -187,12 +166,12 @@ std::string leader_table(const Results& results, const Curves& curves, const std
 std::string curve_table(const Curves& curves, const std::string& split, const std::string& tool) {
   Table table(fmt::format("NDCG@k, {} split, {} preset", split, tool));
   table.column("Row", Align::kText);
-  for (const int k : curves.cutoffs) table.column(fmt::format("@{}", k));
+  for (const size_t k : curves.cutoffs) table.column(fmt::format("@{}", k));
   for (const std::string& row : curves.rows) {
     table.row().cell(row);
-    for (const int k : curves.cutoffs) {
+    for (const size_t k : curves.cutoffs) {
       const auto found = curves.values.find({split, tool, row, k});
-      table.cell(found == curves.values.end() ? "–" : fixed(found->second.ndcg, 4));
+      table.cell(found == curves.values.end() ? "–" : fixed(found->second->ndcg, 4));
     }
   }
   return table.html();
@@ -205,11 +184,11 @@ Json curve_chart(const Curves& curves) {
     for (const std::string& tool : curves.tools) {
       for (const std::string& row : curves.rows) {
         Json points = Json::array();
-        for (const int k : curves.cutoffs) {
+        for (const size_t k : curves.cutoffs) {
           const auto found = curves.values.find({split, tool, row, k});
-          if (found == curves.values.end() || !found->second.ndcg) continue;
-          const std::optional<double> error = found->second.standard_error;
-          points.push_back({k, rounded(*found->second.ndcg), error ? Json(rounded(*error)) : Json()});
+          if (found == curves.values.end()) continue;
+          const NdcgAt& at = *found->second;
+          points.push_back({k, rounded(at.ndcg), rounded(at.standard_error)});
         }
         if (!points.empty()) result[split][tool][row] = std::move(points);
       }
@@ -220,10 +199,10 @@ Json curve_chart(const Curves& curves) {
 
 }  // namespace
 
-Section tools_section(const Json& data, const Results& results) {
+Section tools_section(const ReportData& data, const Rows& rows) {
   Section section{"tools", "Tools", "The same rankings under every tool", "", "", nullptr};
-  const Curves curves = read_curves(data, results);
-  const bool several_tools = results.tools().size() > 1;
+  const Curves curves = read_curves(data);
+  const bool several_tools = rows.tools().size() > 1;
   if (curves.values.empty() && !several_tools) return section;
   section.lead =
       "Tools differ in what NDCG is: how a query without relevant documents counts, the discount, ties, and "
@@ -232,12 +211,12 @@ Section tools_section(const Json& data, const Results& results) {
       "over.";
   section.chart_data = Json::object();
   if (several_tools) {
-    section.html += reversal_list(results);
+    section.html += reversal_list(rows);
     section.html += chart("places");
-    section.html += numbers_block("Places in numbers", place_table(results));
-    section.chart_data["places"] = place_chart(results);
-    section.chart_data["tools"] = results.tools();
-    section.chart_data["split"] = results.main_split();
+    section.html += numbers_block("Places in numbers", place_table(rows));
+    section.chart_data["places"] = place_chart(rows);
+    section.chart_data["tools"] = rows.tools();
+    section.chart_data["split"] = rows.main_split();
   }
   if (!curves.values.empty()) {
     section.html += "<h3>NDCG@k</h3>\n<div class=\"grid\" data-controls=\"curves\">\n";
@@ -246,7 +225,7 @@ Section tools_section(const Json& data, const Results& results) {
     std::string tables;
     for (const std::string& split : curves.splits) {
       section.html +=
-          numbers_block(fmt::format("Who leads at each k ({})", split), leader_table(results, curves, split));
+          numbers_block(fmt::format("Who leads at each k ({})", split), leader_table(rows, curves, split));
       for (const std::string& tool : curves.tools) tables += curve_table(curves, split, tool);
     }
     section.html += numbers_block("NDCG@k in numbers", tables);

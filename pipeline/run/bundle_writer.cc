@@ -1,6 +1,7 @@
 #include "pipeline/run/bundle_writer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "tunemix/learners/registry.h"
@@ -21,21 +22,11 @@ LearnedModel load_model(const TrainJob& job, const ArtifactStore& store, const C
   }
 }
 
-using Json = nlohmann::ordered_json;
-
-// The marked row under the first tool: of the test data, or of validation where there is none.
-const Json& headline(const EvaluationResult& evaluation) {
-  for (const Json& row : evaluation.summary["rows"])
-    if (row["chosen"].get<bool>()) return row;
-  throw InternalError("no row stands for the experiment");
-}
-
-// `measured`: the row itself, or one fold of it.
-Expectation expectation(const Json& row, const Json& measured) {
-  Expectation result{row["tool"].get<std::string>() + " NDCG@10",
-                     row["split"] == "test" ? "the test data" : "the validation data",
-                     measured["ndcg@10"].get<double>(), std::nullopt};
-  if (!measured["stderr"].is_null()) result.error = measured["stderr"].get<double>();
+// What is expected of new data: the mean of the main row, or its result on one fold.
+Expectation expectation(const ResultRow& row, double ndcg, double standard_error) {
+  Expectation result{row.tool + " NDCG@10", row.split == "test" ? "the test data" : "the validation data",
+                     ndcg, std::nullopt};
+  if (!std::isnan(standard_error)) result.error = standard_error;
   return result;
 }
 
@@ -67,9 +58,9 @@ BundleInfo final_bundle_info(const Plan& plan, const FoldInfo& all, const Hash12
   if (data.given.empty() && data.folds.empty())
     result.trained_on = {
         fmt::format("synthetic {}, {} fold{}", data.synthetic.preset, folds, folds == 1 ? "" : "s")};
-  const Json& row = headline(evaluation);
-  result.row = row["name"].get<std::string>();
-  result.expected = expectation(row, row);
+  const ResultRow& row = main_row(evaluation);
+  result.row = row.name;
+  result.expected = expectation(row, row.ndcg, row.standard_error);
   result.expected.data += folds == 1 ? " of the fold, by its own models"
                                      : fmt::format(" of the {} folds, by their own models", folds);
   return result;
@@ -86,9 +77,10 @@ BundleInfo fold_bundle_info(const Plan& plan, size_t fold, const FoldInfo& info,
     result.trained_on = plan.config.data.folds[fold].train;
   else if (plan.config.data.given.empty())
     result.trained_on = {fmt::format("synthetic {}, fold {}", plan.config.data.synthetic.preset, fold + 1)};
-  const auto& row = headline(evaluation);
-  result.row = row["name"].get<std::string>();
-  result.expected = expectation(row, row["folds"].at(fold));
+  const ResultRow& row = main_row(evaluation);
+  const FoldResult& measured = row.folds.at(fold);
+  result.row = row.name;
+  result.expected = expectation(row, measured.ndcg, measured.standard_error);
   result.expected.data += fmt::format(" of fold {}", fold + 1);
   return result;
 }

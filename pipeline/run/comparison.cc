@@ -8,8 +8,6 @@
 namespace tunemix {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 // Rankings are compared on so many queries of a fold, and on so many documents of each.
 constexpr size_t kTauQueries = 200;
 constexpr size_t kTauDocuments = 150;
@@ -47,8 +45,6 @@ double mean_over_folds(const std::vector<FoldInfo>& folds, const Value& value) {
   }
   return sum / static_cast<double>(folds.size());
 }
-
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 std::vector<double> all_queries(const RowValues& row) {
   std::vector<double> values;
@@ -95,10 +91,11 @@ std::optional<double> kendall_tau(std::span<const float> a, std::span<const floa
   return both / std::sqrt(in_a * in_b);
 }
 
-Json compare_rows(const EvaluationResult& evaluation, const std::vector<FoldInfo>& folds,
-                  const std::vector<const std::vector<MixRow>*>& rows) {
+RowComparison compare_rows(const EvaluationResult& evaluation, const std::vector<FoldInfo>& folds,
+                           const std::vector<const std::vector<MixRow>*>& rows) {
   const std::vector<RowValues> values = by_row(evaluation);
-  Json result = {{"rows", Json::array()}, {"pairs", Json::array()}};
+  RowComparison result;
+  result.tool = evaluation.rows.front().tool;
   const auto best = [&](size_t fold, size_t q, auto member) {
     double highest = -1;
     for (const RowValues& row : values) highest = std::max(highest, (row.folds[fold]->*member)[q]);
@@ -111,27 +108,20 @@ Json compare_rows(const EvaluationResult& evaluation, const std::vector<FoldInfo
     const double leads = mean_over_folds(folds, [&](size_t fold, size_t q) {
       return row.folds[fold]->ndcg[q] >= best(fold, q, &QueryValues::ndcg) ? 1.0 : 0.0;
     });
-    result["rows"].push_back({{"row", row.name},
-                              {"ndcg", number(mean(&QueryValues::ndcg))},
-                              {"err", number(mean(&QueryValues::err))},
-                              {"best", leads}});
+    result.rows.push_back({row.name, mean(&QueryValues::ndcg), mean(&QueryValues::err), leads});
   }
   const auto oracle = [&](auto member) {
-    return number(mean_over_folds(folds, [&](size_t fold, size_t q) { return best(fold, q, member); }));
+    return mean_over_folds(folds, [&](size_t fold, size_t q) { return best(fold, q, member); });
   };
-  result["oracle"] = {{"ndcg", oracle(&QueryValues::ndcg)},
-                      {"err", values[0].folds[0]->err.empty() || std::isnan(values[0].folds[0]->err[0])
-                                  ? Json(nullptr)
-                                  : oracle(&QueryValues::err)}};
+  result.oracle_ndcg = oracle(&QueryValues::ndcg);
+  // The best of values that are none would be -1.
+  result.oracle_err = std::isnan(result.rows[0].err) ? result.rows[0].err : oracle(&QueryValues::err);
   for (size_t a = 0; a < values.size(); ++a)
     for (size_t b = a + 1; b < values.size(); ++b) {
       if (!is_whole(values[a].name) || !is_whole(values[b].name)) continue;
       const std::vector<double> x = all_queries(values[a]);
-      result["pairs"].push_back(
-          {{"a", values[a].name},
-           {"b", values[b].name},
-           {"p", x.size() < 2 ? Json(nullptr) : number(paired_t_test(x, all_queries(values[b])).p)},
-           {"tau", number(mean_tau(a, b, folds, rows))}});
+      const double p = x.size() < 2 ? std::nan("") : paired_t_test(x, all_queries(values[b])).p;
+      result.pairs.push_back({values[a].name, values[b].name, p, mean_tau(a, b, folds, rows)});
     }
   return result;
 }

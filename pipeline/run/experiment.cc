@@ -66,11 +66,10 @@ bool Experiment::run() {
   const RunLock lock(name_directory());
   if (!lock.works()) context_.warn(no_locks(name_directory()));
   sweep_run_folder(name_directory());
-  const bool recipe_from_data = plan_.config.learners.empty();
-  if (recipe_from_data) {
-    run_data();
-    choose_learners();
-  }
+  // What the data refuses is refused before anything of an earlier run is moved.
+  if (plan_.config.learners.empty() || selected(Stage::kData)) run_data();
+  if (plan_.config.learners.empty()) choose_learners();
+  check_data();
   const std::string id = plan_.evaluation_key.hex();
   read_final_artifacts();
   const std::optional<fs::path> aside = set_aside_other_config(name_directory(), id);
@@ -83,11 +82,10 @@ bool Experiment::run() {
                              directory().string(), aside->string()));
   view_.log(LogLevel::kDebug, "run of " + plan_.config.name);
   write_file_atomically(directory() / "config.resolved.yaml", plan_.config.resolved);
-  // Written first, so that a cleaner knows what an interrupted run has made.
+  // Written before training, so that a cleaner knows what an interrupted run has made.
   write_manifest();
   bring_back_config(directory(), id);
-  if (selected(Stage::kData) && !recipe_from_data) run_data();
-  check_data();
+  for (const std::string& warning : warnings()) view_.log(LogLevel::kWarning, warning);
   try {
     if (selected(Stage::kTrain)) run_train();
     if (selected(Stage::kCalibrate)) run_calibrate();
@@ -103,7 +101,6 @@ bool Experiment::run() {
 
 // Before anything is trained, so that nobody waits for numbers that mean nothing.
 void Experiment::check_data() {
-  if (!data_is_there() && !selected(Stage::kData)) return;
   for (size_t fold = 0; fold < plan_.fold_keys.size(); ++fold) {
     expect_measurable(plan_.config, fold, fold_info(fold));
     expect_known_parts(plan_.config, fold, fold_info(fold));
@@ -120,14 +117,12 @@ void Experiment::check_data() {
     for (const size_t number : artifacts_.missing(plan_, Stage::kTrain))
       if (const TrainJob& job = plan_.jobs[number]; plan_.learner(job).learner->external && job.bag == 0)
         expect_given_scores(plan_, job, fold_info(job.fold));
-  if (warnings().empty()) return;
-  if (!plan_.config.data.allow_overlap)
+  if (!warnings().empty() && !plan_.config.data.allow_overlap)
     throw_input(
         "{}; results on queries that were trained or chosen on say nothing about new ones: give other files, "
         "or "
         "set data.allow_overlap: true to run all the same",
         join(warnings(), "; "));
-  for (const std::string& warning : warnings()) view_.log(LogLevel::kWarning, warning);
 }
 
 const std::vector<std::string>& Experiment::warnings() {
@@ -212,40 +207,32 @@ void Experiment::run_evaluate() {
   timed(Stage::kEvaluate, there ? 0 : 1, there ? 1 : 0, [&] {
     const EvaluationResult result = evaluation();
     write_bundles(result);
-    const Json summary = results(result);
-    write_file_atomically(directory() / "results.json", json_text(summary) + "\n");
-    write_file_atomically(directory() / "results.md", results_table(summary, true));
+    const Results all = results(result);
+    write_file_atomically(directory() / "results.json", json_text(results_json(all)) + "\n");
+    write_file_atomically(directory() / "results.md", results_table(all, true));
   });
 }
 
 void Experiment::run_report() {
   timed(Stage::kReport, 1, 0, [&] {
     const EvaluationResult result = evaluation();
-    const Json summary = results(result);
-    write_file_atomically(directory() / "results.json", json_text(summary) + "\n");
+    write_file_atomically(directory() / "results.json", json_text(results_json(results(result))) + "\n");
     write_file_atomically(directory() / "report.html", render_report(report_data(result)));
   });
 }
 
-Json Experiment::results(const EvaluationResult& evaluation) {
-  Json result = {{"name", plan_.config.name}, {"seed", plan_.config.seed}};
-  if (!warnings().empty()) result["warnings"] = warnings();
-  for (const auto& [key, value] : evaluation.summary.items()) result[key] = value;
+Results Experiment::results(const EvaluationResult& evaluation) {
+  Results result{plan_.config.name, plan_.config.seed, warnings(), evaluation, {}};
   // Timings of stages that an earlier run computed are kept from its results.
-  Json timing = Json::object();
-  const Json before = json_if_there<Json>(directory() / "results.json");
-  const auto is_timing = [](const Json& entry) {
-    return entry.is_object() && entry.contains("seconds") && entry["seconds"].is_number();
-  };
-  if (before.is_object() && before.contains("timing") && before["timing"].is_object())
-    for (const auto& [stage, entry] : before["timing"].items())
-      if (is_timing(entry)) timing[stage] = entry;
-  for (const StageTiming& t : timings_) {
-    const std::string name(to_string(t.stage));
-    if (t.jobs == 0 && timing.contains(name)) continue;
-    timing[name] = {{"seconds", t.seconds}, {"jobs", t.jobs}, {"cached", t.cached}};
+  result.timing = read_timing(json_if_there<Json>(directory() / "results.json"));
+  for (const StageTiming& timing : timings_) {
+    const auto before = std::find_if(result.timing.begin(), result.timing.end(),
+                                     [&](const StageTiming& t) { return t.stage == timing.stage; });
+    if (before == result.timing.end())
+      result.timing.push_back(timing);
+    else if (timing.jobs > 0)
+      *before = timing;
   }
-  result["timing"] = timing;
   return result;
 }
 

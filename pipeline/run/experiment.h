@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "pipeline/report/data.h"
 #include "pipeline/run/artifacts.h"
 #include "pipeline/run/jobs.h"
 #include "pipeline/run/progress.h"
@@ -26,13 +27,6 @@ struct StageStatus {
   std::vector<std::string> reasons;
   std::vector<std::string> missing_jobs;
   std::string tasks;  // that a scheduler has of it
-};
-
-struct StageTiming {
-  Stage stage = Stage::kData;
-  double seconds = 0;
-  size_t jobs = 0;
-  size_t cached = 0;
 };
 
 class Experiment {
@@ -55,11 +49,11 @@ class Experiment {
   const std::vector<MixRow>& mix_rows(size_t fold);
   EvaluationResult evaluation();
   // results.json of this run: the evaluation, timings, and what the run was.
-  nlohmann::ordered_json results(const EvaluationResult& evaluation);
+  Results results(const EvaluationResult& evaluation);
   // What a reader of the results must know of the data: splits that share queries.
   const std::vector<std::string>& warnings();
   // Everything that the report shows.
-  nlohmann::ordered_json report_data(const EvaluationResult& evaluation);
+  ReportData report_data(const EvaluationResult& evaluation);
 
   // Of the final model: its plan, once the folds are mixed, its jobs, and what bundle.tmx says of itself.
   const Plan& final_plan();
@@ -87,10 +81,10 @@ class Experiment {
   // The mixtures of a fold, made again where they do not fit the members.
   const std::vector<MixRow>& rows_of_members(size_t fold,
                                              const std::vector<std::vector<CalibratedModel>>& tables);
-  nlohmann::ordered_json reliability_data(size_t fold);
-  void add_feature_use(nlohmann::ordered_json& data);
-  // importance.json of the run's folder, if it is of one of its ensembles; else null.
-  nlohmann::ordered_json read_importance();
+  void add_reliability(std::vector<ReliabilityCurve>& out, size_t fold);
+  void add_feature_use(ReportData& data);
+  // importance.json of the run's folder, if it is of one of its ensembles.
+  std::optional<FeatureLosses> read_importance();
   std::filesystem::path name_directory() const { return artifacts_.options().runs / plan_.config.name; }
   void read_final_artifacts();
   void write_manifest();
@@ -122,7 +116,7 @@ void Experiment::timed(Stage stage, size_t jobs, size_t cached, Body body) {
   view_.begin_stage(std::string(to_string(stage)), jobs, cached);
   body();
   view_.end_stage();
-  timings_.push_back({stage, timer.seconds(), jobs, cached});
+  timings_.push_back({std::string(to_string(stage)), timer.seconds(), jobs, cached});
 }
 
 }  // namespace tunemix

@@ -76,7 +76,7 @@ FinishedRun open_run(const fs::path& run, const fs::path& runs, const Context& c
     if (!evaluation)
       throw_input("{}: this run has not been evaluated; run it to its end first", folder.string());
     result.evaluation = std::move(*evaluation);
-    result.tool = result.evaluation.summary.at("rows").at(0).at("tool").get<std::string>();
+    result.tool = result.evaluation.rows.front().tool;
     for (const Json& data : manifest.at("data")) {
       const Hash128 key = Hash128::from_hex(data.get<std::string>());
       auto info = store.load_as(kFoldKind, key, kFoldVersion, context, load_fold_info);

@@ -28,7 +28,7 @@ inline constexpr uint32_t kTrainingVersion = 2;
 inline constexpr uint32_t kScoresVersion = 3;
 inline constexpr uint32_t kMembersVersion = 6;
 inline constexpr uint32_t kMixVersion = 3;
-inline constexpr uint32_t kEvaluationVersion = 2;
+inline constexpr uint32_t kEvaluationVersion = 3;
 
 // One training run, on one bag of one fold.
 struct TrainJob {

@@ -223,7 +223,7 @@ py::dict run_experiment(Config config, const RunRequest& request, py::object pro
   session.work([&] {
     Experiment experiment(std::move(config), options, session.context(), view);
     experiment.run();
-    results = experiment.results(experiment.evaluation()).dump();
+    results = results_json(experiment.results(experiment.evaluation())).dump();
     directory = experiment.directory();
     for (size_t fold = 0; fold < experiment.plan().fold_keys.size(); ++fold) {
       const MixRow& row = main_row(experiment.mix_rows(fold));

@@ -1,4 +1,4 @@
-// Every stage artifact, models, training states, bundles, the report's data, text files and requests with any
+// Every stage artifact, models, training states, bundles, text files and requests with any
 // content: loaded and used, or refused with InputError. A small run makes the seeds.
 #include "tests/fuzz/small_run.h"
 

@@ -50,6 +50,16 @@ class TrueNumbers : public testing::Test {
   Workspace at_;
 };
 
+TEST_F(TrueNumbers, ARefusedConfigLeavesTheResultsOfItsName) {
+  at_.good(config({{"S1.txt", "S2.txt", "S3.txt"}}));
+  const std::string results = slurp(at_ / "runs/tiny/results.json");
+  const std::string manifest = slurp(at_ / "runs/tiny/manifest.json");
+  refused(config({{"S1.txt", "S2.txt", "S1.txt"}}));
+  EXPECT_EQ(slurp(at_ / "runs/tiny/results.json"), results);
+  EXPECT_EQ(slurp(at_ / "runs/tiny/manifest.json"), manifest);
+  EXPECT_FALSE(std::filesystem::exists(at_ / "runs/tiny/configs"));
+}
+
 // Two files of one split that use the same ids make one query of each two: its documents are still known.
 TEST_F(TrueNumbers, DocumentsUnderAReusedIdAreFound) {
   EXPECT_THAT(refused(config({{"[S1.txt, S2.txt]", "S3.txt", "S2.txt"}})),

@@ -4,13 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-namespace tunemix::test {
+#include "pipeline/report/data.h"
 
-using ReportJson = nlohmann::ordered_json;
+namespace tunemix::test {
 
 // A number in [0, 1) that looks random but depends on its arguments only.
 inline double scatter(uint64_t a, uint64_t b = 0, uint64_t c = 0) {
@@ -27,256 +26,204 @@ inline const std::vector<std::string>& sample_row_names() {
   return names;
 }
 
-inline ReportJson sample_rows() {
+inline void add_sample_rows(EvaluationResult& evaluation) {
   const std::vector<double> level = {.789, .788, .787, .779, .776, .774, .777, .768, .791, .781};
-  const std::vector<std::string> tools = {"ranklib", "yahoo", "trec", "letor4"};
-  const std::vector<double> offset = {-.29, 0, -.31, -.27};
-  ReportJson rows = ReportJson::array();
-  for (const std::string split : {"valid", "test"}) {
-    for (size_t tool = 0; tool < tools.size(); ++tool) {
-      for (size_t row = 0; row < level.size(); ++row) {
-        ReportJson folds = ReportJson::array();
-        double sum = 0;
+  const std::vector<std::string> tools = {"yahoo", "ranklib", "trec", "letor4"};
+  const std::vector<double> offset = {0, -.29, -.31, -.27};
+  for (const std::string split : {"test", "valid"})
+    for (size_t tool = 0; tool < tools.size(); ++tool)
+      for (size_t r = 0; r < level.size(); ++r) {
+        ResultRow row;
+        row.name = sample_row_names()[r];
+        row.split = split;
+        row.tool = tools[tool];
+        row.main = row.name == "ALL+EXP";
         for (uint64_t fold = 1; fold <= 5; ++fold) {
           const double ndcg =
-              level[row] + offset[tool] + .05 * (scatter(fold) - .5) + .008 * (scatter(row, fold, tool) - .5);
-          sum += ndcg;
-          folds.push_back({{"fold", fold}, {"ndcg@10", ndcg}, {"stderr", .021}, {"err", ndcg * .4}});
+              level[r] + offset[tool] + .05 * (scatter(fold) - .5) + .008 * (scatter(r, fold, tool) - .5);
+          row.ndcg += ndcg / 5;
+          row.folds.push_back({fold, ndcg, .021, ndcg * .4, 40, 3, 5});
         }
-        rows.push_back({{"name", sample_row_names()[row]},
-                        {"split", split},
-                        {"tool", tools[tool]},
-                        {"ndcg@10", sum / 5},
-                        {"stderr", .0085 + .001 * scatter(row)},
-                        {"err", sum / 5 * .4},
-                        {"map", sum / 5 * .6},
-                        {"folds", folds},
-                        {"chosen", sample_row_names()[row] == "ALL+EXP"}});
+        row.standard_error = .0085 + .001 * scatter(r);
+        row.err = row.ndcg * .4;
+        row.err_max = 16;
+        row.map = row.ndcg * .6;
+        for (size_t k = 1; split == "test" && k <= 10; ++k) {
+          const auto away = static_cast<double>(10 - k);
+          evaluation.ndcg_at.push_back({row.name, row.tool, split, k,
+                                        row.ndcg - .012 * away * away / 20 +
+                                            .006 * (scatter(evaluation.ndcg_at.size()) - .5) * away / 9,
+                                        .011});
+        }
+        evaluation.rows.push_back(std::move(row));
       }
-    }
-  }
-  return rows;
 }
 
-inline ReportJson sample_curves() {
-  ReportJson points = ReportJson::array();
-  for (const ReportJson& row : sample_rows()) {
-    if (row["split"] != "test") continue;
-    const double at_ten = row["ndcg@10"].get<double>();
-    for (int k = 1; k <= 10; ++k)
-      points.push_back({{"row", row["name"]},
-                        {"tool", row["tool"]},
-                        {"split", row["split"]},
-                        {"k", k},
-                        {"ndcg", at_ten - .012 * (10 - k) * (10 - k) / 20.0 +
-                                     .006 * (scatter(points.size()) - .5) * (10 - k) / 9.0},
-                        {"stderr", .011}});
-  }
-  return points;
-}
-
-inline ReportJson sample_data() {
-  ReportJson splits = ReportJson::array();
-  for (int fold = 1; fold <= 5; ++fold)
+inline std::vector<SplitSummary> sample_data() {
+  std::vector<SplitSummary> splits;
+  for (size_t fold = 1; fold <= 5; ++fold)
     for (const std::string split : {"train", "calibration", "valid", "test"}) {
-      const int documents = split == "train" ? 7420 : split == "calibration" ? 1860 : 2870 + 60 * fold;
-      splits.push_back(
-          {{"fold", fold},
-           {"split", split},
-           {"documents", documents},
-           {"queries", documents / 19},
-           {"features", 46},
-           {"labels", {documents * 80 / 100 - 10 * fold, documents * 13 / 100, documents * 7 / 100}},
-           {"empty_queries", documents / 70}});
+      const size_t documents = split == "train" ? 7420 : split == "calibration" ? 1860 : 2870 + 60 * fold;
+      const size_t some = documents * 13 / 100, many = documents * 7 / 100;
+      splits.push_back({fold,
+                        split,
+                        documents,
+                        documents / 19,
+                        46,
+                        {documents - some - many, some, many},
+                        documents / 70});
     }
   return splits;
 }
 
-inline ReportJson sample_members(int per_model) {
-  const std::vector<std::string> cpc = {"cpc.shift", "cpc.ls", "cpc.sndcg"},
-                                 rbc = {"rbc.linear.raw", "rbc.poly2.ndcg", "rbc.neural.raw"};
-  const std::vector<std::string> models = {"tree leaves=8", "tree leaves=64",
-                                           "product terms=3", "svm"};
-  ReportJson members = ReportJson::array();
-  for (int fold = 1; fold <= 5; ++fold)
+inline std::vector<ReportMember> sample_members(int per_model) {
+  const std::vector<std::string> calibrations = {"cpc.shift",      "cpc.ls",         "cpc.sndcg",
+                                                 "rbc.linear.raw", "rbc.poly2.ndcg", "rbc.neural.raw"};
+  const std::vector<std::string> models = {"tree leaves=8", "tree leaves=64", "product terms=3", "svm C=0.1"};
+  std::vector<ReportMember> members;
+  for (size_t fold = 1; fold <= 5; ++fold)
     for (size_t model = 0; model < models.size(); ++model)
       for (int step = 0; step < per_model; ++step)
         for (size_t calibration = 0; calibration < 6; ++calibration) {
           const bool svm = model == 3;
-          const double ndcg = (svm ? .768 : .776) + .006 * std::sqrt(step % 8) +
-                              .02 * (scatter(members.size()) - .5) + (calibration == 5 ? -.01 : 0);
-          members.push_back({{"fold", fold},
-                             {"family", svm ? "svm" : "boosting"},
-                             {"kind", calibration < 3 ? "cpc" : "rbc"},
-                             {"calibration", calibration < 3 ? cpc[calibration] : rbc[calibration - 3]},
-                             {"model", models[model]},
-                             {"iterations", svm ? ReportJson() : ReportJson(10 << step % 8)},
-                             {"C", svm ? ReportJson(std::pow(10.0, step % 8 - 6)) : ReportJson()},
-                             {"quality", ndcg},
-                             {"weight", std::exp(120 * (ndcg - .80)) / (svm ? 20 : 60)},
-                             {"variance_share", .01 * scatter(members.size(), 3)}});
+          const double quality = (svm ? .768 : .776) + .006 * std::sqrt(step % 8) +
+                                 .02 * (scatter(members.size()) - .5) + (calibration == 5 ? -.01 : 0);
+          members.push_back({fold, svm ? "svm" : "boosting", calibration < 3 ? "cpc" : "rbc",
+                             calibrations[calibration], models[model], svm ? 0 : 10 << step % 8, quality,
+                             std::exp(120 * (quality - .80)) / (svm ? 20 : 60),
+                             .01 * scatter(members.size(), 3)});
         }
   return members;
 }
 
-inline ReportJson sample_surface() {
-  ReportJson cells = ReportJson::array();
-  for (int fold = 1; fold <= 5; ++fold)
+inline std::vector<SurfacePoint> sample_surface() {
+  std::vector<SurfacePoint> cells;
+  for (size_t fold = 1; fold <= 5; ++fold)
     for (const std::string row : {"AB+EXP", "SVM+EXP", "ALL+EXP"})
       for (const int iterations : {10, 20, 50, 100, 200, 500, 1000}) {
         if (row == "SVM+EXP" && iterations > 10) continue;
         for (int c = 0; c <= 200; c += 5) {
-          const double away = (c - 60.0 - 10 * fold) / 200, length = std::log10(iterations) - 2.1;
-          cells.push_back({{"fold", fold},
-                           {"row", row},
-                           {"c", c},
-                           {"iterations", row == "SVM+EXP" ? ReportJson() : ReportJson(iterations)},
-                           {"quality", .79 - .02 * away * away - .008 * length * length +
-                                           .0015 * scatter(cells.size())}});
+          const double away = (c - 60.0 - 10.0 * static_cast<double>(fold)) / 200;
+          const double length = std::log10(iterations) - 2.1;
+          cells.push_back({fold, row, static_cast<double>(c), row == "SVM+EXP" ? 0 : iterations,
+                           .79 - .02 * away * away - .008 * length * length + .0015 * scatter(cells.size())});
         }
       }
   return cells;
 }
 
-inline ReportJson sample_choices() {
-  ReportJson choices = ReportJson::array();
-  for (int fold = 1; fold <= 5; ++fold)
-    for (const std::string row : {"AB+EXP", "SVM+EXP", "ALL+EXP"})
-      choices.push_back(
-          {{"fold", fold},
-           {"row", row},
-           {"c", 60 + 10 * fold},
-           {"iterations", row == "SVM+EXP" ? ReportJson() : ReportJson(fold % 2 == 1 ? 100 : 200)},
-           {"quality", .79 + .001 * fold}});
+inline std::vector<RowChoice> sample_choices() {
+  std::vector<RowChoice> choices;
+  for (size_t fold = 1; fold <= 5; ++fold)
+    for (const std::string row : {"AB+EXP", "SVM+EXP", "ALL+EXP"}) {
+      const double quality = .79 + .001 * static_cast<double>(fold);
+      choices.push_back({fold, row, 60 + 10 * static_cast<double>(fold),
+                         row == "SVM+EXP" ? 0
+                         : fold % 2 == 1  ? 100
+                                          : 200,
+                         quality, quality, ""});
+    }
   return choices;
 }
 
-inline ReportJson sample_reliability() {
+inline std::vector<ReliabilityCurve> sample_reliability() {
   const std::vector<std::string> members = {"mixture", "cpc.shift tree leaves=8 T=100",
                                             "cpc.ls tree leaves=8 T=100", "cpc.ls svm C=0.1"};
-  ReportJson curves = ReportJson::array();
-  for (int fold = 1; fold <= 5; ++fold)
+  std::vector<ReliabilityCurve> curves;
+  for (size_t fold = 1; fold <= 5; ++fold)
     for (size_t member = 0; member < members.size(); ++member) {
-      ReportJson points = ReportJson::array();
-      for (int bin = 0; bin < 10; ++bin) {
-        const double predicted = .05 + .1 * bin;
+      Reliability reliability;
+      for (size_t bin = 0; bin < 10; ++bin) {
+        const double predicted = .05 + .1 * static_cast<double>(bin);
         const double bent = member == 1 ? predicted * predicted : predicted;
-        points.push_back({{"predicted", predicted},
-                          {"observed", std::clamp(bent + .08 * (scatter(member, bin, fold) - .5), 0.0, 1.0)},
-                          {"count", 900 >> (bin / 2)}});
+        reliability.bins.push_back({predicted - .05, predicted + .05, predicted,
+                                    std::clamp(bent + .08 * (scatter(member, bin, fold) - .5), 0.0, 1.0),
+                                    size_t{900} >> (bin / 2)});
       }
-      curves.push_back({{"fold", fold},
-                        {"member", members[member]},
-                        {"curve", points},
-                        {"grades", member != 0},
-                        {"log_loss", member == 0 ? ReportJson() : ReportJson(.52)},
-                        {"ece", member == 1 ? .11 : .021}});
+      if (member > 0) {
+        reliability.expected_error = member == 1 ? .11 : .021;
+        reliability.log_loss = .52;
+      }
+      curves.push_back({fold, members[member], reliability});
     }
   return curves;
 }
 
-inline ReportJson sample_features() {
-  ReportJson features = ReportJson::array();
+inline void add_sample_features(ReportData& data) {
   for (size_t model = 0; model < 2; ++model)
-    for (int feature = 1; feature <= 46; ++feature)
-      features.push_back({{"model", model == 0 ? "tree leaves=8" : "product terms=3"},
-                          {"feature", feature},
-                          {"use", std::pow(scatter(feature, model, 7), 4) * .11}});
-  return features;
-}
-
-inline ReportJson sample_bandit() {
-  ReportJson points = ReportJson::array();
-  for (size_t model = 0; model < 2; ++model)
-    for (int feature = 1; feature <= 46; ++feature)
+    for (size_t feature = 1; feature <= 46; ++feature) {
+      const std::string title = model == 0 ? "tree leaves=8" : "product terms=3";
+      const double share = std::pow(scatter(feature, model, 7), 4);
+      data.features.push_back({title, std::to_string(feature), share * .11});
       for (int round = 20; round <= 1000; round += 20) {
-        const double final_share = std::pow(scatter(feature, model, 7), 4) * .16;
         const double arrived = 1 - std::exp(-round / 250.0);
-        points.push_back(
-            {{"model", model == 0 ? "tree leaves=8" : "product terms=3"},
-             {"round", round},
-             {"feature", feature},
-             {"probability", (1 - arrived) / 46 + arrived * final_share + .002 * scatter(feature, round)}});
+        data.bandit.push_back({title, round, std::to_string(feature),
+                               (1 - arrived) / 46 + arrived * share * .16 +
+                                   .002 * scatter(feature, static_cast<uint64_t>(round))});
       }
-  return points;
+    }
 }
 
-inline ReportJson sample_families() {
-  ReportJson families = ReportJson::array();
-  for (int fold = 1; fold <= 5; ++fold) {
-    families.push_back(
-        {{"fold", fold}, {"family", "boosting"}, {"row", "AB"}, {"members", 40}, {"mass", .7}});
-    families.push_back({{"fold", fold}, {"family", "svm"}, {"row", "SVM"}, {"members", 8}, {"mass", .3}});
-  }
-  return families;
-}
-
-inline ReportJson sample_comparison() {
-  ReportJson result = {{"tool", "yahoo"},
-                       {"oracle", {{"ndcg", .842}, {"err", .371}}},
-                       {"rows", ReportJson::array()},
-                       {"pairs", ReportJson::array()}};
+inline RowComparison sample_comparison(const std::vector<ResultRow>& rows) {
+  RowComparison result;
+  result.tool = "yahoo";
+  result.oracle_ndcg = .842;
+  result.oracle_err = .371;
   std::vector<std::string> whole;
-  for (const ReportJson& row : sample_rows()) {
-    if (row["split"] != "test" || row["tool"] != "yahoo") continue;
-    const std::string name = row["name"];
-    if (name.ends_with("+EXP") || name == "ALL+OneBest") whole.push_back(name);
-    result["rows"].push_back({{"row", name},
-                              {"ndcg", row["ndcg@10"]},
-                              {"err", row["err"].get<double>() + .004 * scatter(name.size(), 5)},
-                              {"best", .5 + .1 * scatter(name.size())}});
+  for (const ResultRow& row : rows) {
+    if (row.split != "test" || row.tool != "yahoo") continue;
+    if (row.name.ends_with("+EXP") || row.name == "ALL+OneBest") whole.push_back(row.name);
+    result.rows.push_back({row.name, row.ndcg, row.err + .004 * scatter(row.name.size(), 5),
+                           .5 + .1 * scatter(row.name.size())});
   }
   for (size_t a = 0; a < whole.size(); ++a)
     for (size_t b = a + 1; b < whole.size(); ++b)
-      result["pairs"].push_back({{"a", whole[a]},
-                                 {"b", whole[b]},
-                                 {"p", a == 0 && b == 1 ? .0001 : scatter(a, b)},
-                                 {"tau", .6 + .3 * scatter(b, a)}});
+      result.pairs.push_back(
+          {whole[a], whole[b], a == 0 && b == 1 ? .0001 : scatter(a, b), .6 + .3 * scatter(b, a)});
   return result;
 }
 
-inline ReportJson sample_learning() {
-  ReportJson points = ReportJson::array();
+inline std::vector<LearningPoint> sample_learning() {
+  std::vector<LearningPoint> points;
   for (const std::string row : {"AB+EXP", "ALL+EXP"})
     for (const int iterations : {10, 20, 50, 100, 200, 500})
-      points.push_back({{"row", row},
-                        {"iterations", iterations},
-                        {"quality", (row == "AB+EXP" ? .78 : .785) - .02 / std::sqrt(iterations)}});
+      points.push_back({row, iterations, (row == "AB+EXP" ? .78 : .785) - .02 / std::sqrt(iterations)});
   return points;
 }
 
 // `members_per_model` checkpoints of each of four models with six calibrations in five folds.
-inline ReportJson sample_report_data(int members_per_model = 8) {
-  return {{"name", "quickstart"},
-          {"version", "0.1.0"},
-          {"seed", 1},
-          {"labels", 3},
-          {"metric", "NDCG@10"},
-          {"left_out", 12},
-          {"families", sample_families()},
-          {"data", sample_data()},
-          {"rows", sample_rows()},
-          {"comparison", sample_comparison()},
-          {"learning", sample_learning()},
-          {"ndcg_at", sample_curves()},
-          {"choices", sample_choices()},
-          {"members", sample_members(members_per_model)},
-          {"surface", sample_surface()},
-          {"reliability", sample_reliability()},
-          {"features", sample_features()},
-          {"bandit", sample_bandit()},
-          {"timing",
-           {{{"stage", "data"}, {"seconds", 1.4}, {"jobs", 5}, {"cached", 0}},
-            {{"stage", "train"}, {"seconds", 148.2}, {"jobs", 125}, {"cached", 20}},
-            {{"stage", "calibrate"}, {"seconds", 31.7}, {"jobs", 125}, {"cached", 0}},
-            {{"stage", "mix"}, {"seconds", 9.8}, {"jobs", 5}, {"cached", 0}},
-            {{"stage", "evaluate"}, {"seconds", 2.1}, {"jobs", 5}, {"cached", 0}}}},
-          {"config",
-           "name: quickstart\nseed: 1\nlearners:\n  - {type: adaboost_mh, base: tree, leaves: [8, 64], bags: "
-           "1}\n"},
-          {"notes",
-           {"In fold 1, 28 % of the test queries have no relevant document: they count 1 under yahoo and 0 "
-            "under the others."}}};
+inline ReportData sample_report_data(int members_per_model = 8) {
+  ReportData data;
+  data.results.name = "quickstart";
+  data.results.seed = 1;
+  add_sample_rows(data.results.evaluation);
+  data.results.evaluation.choices = sample_choices();
+  data.results.timing = {{"data", 1.4, 5, 0},
+                         {"train", 148.2, 125, 20},
+                         {"calibrate", 31.7, 125, 0},
+                         {"mix", 9.8, 5, 0},
+                         {"evaluate", 2.1, 5, 0}};
+  data.version = "0.1.0";
+  data.labels = 3;
+  data.notes = {
+      "In fold 1, 28 % of the test queries have no relevant document: they count 1 under yahoo and 0 under "
+      "the "
+      "others."};
+  data.comparison = sample_comparison(data.results.evaluation.rows);
+  data.learning = sample_learning();
+  data.data = sample_data();
+  data.members = sample_members(members_per_model);
+  for (size_t fold = 1; fold <= 5; ++fold) {
+    data.families.push_back({fold, "boosting", "AB", 40, .7});
+    data.families.push_back({fold, "svm", "SVM", 8, .3});
+  }
+  data.left_out = 12;
+  data.reliability = sample_reliability();
+  data.surface = sample_surface();
+  add_sample_features(data);
+  data.config =
+      "name: quickstart\nseed: 1\nlearners:\n  - {type: adaboost_mh, base: tree, leaves: [8, 64], bags: 1}\n";
+  return data;
 }
 
 }  // namespace tunemix::test

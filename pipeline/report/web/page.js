@@ -81,7 +81,7 @@
   const specs = {
     folds(element) {
       const panel = data.results.panels.find((p) => p.split === state.split && p.tool === state.tool);
-      const reference = panel.rows.find((r) => r.row === data.results.headline) ?? panel.rows[0];
+      const reference = panel.rows.find((r) => r.row === data.results.main) ?? panel.rows[0];
       const base = (fold) => (state.relative ? reference.folds.find((f) => f.fold === fold)?.ndcg : 0);
       const dots = panel.rows.flatMap((r) => r.folds
         .filter((f) => f.ndcg !== null && base(f.fold) != null)
@@ -123,7 +123,7 @@
       const values = rows.map(([row, ndcg, err, best]) => ({ row, ndcg, err, best }));
       const names = values.map((v) => v.row);
       // The whole of each family has its name beside it.
-      const named = values.filter((v) => variantOf(v.row) === 'EXP' || v.row === data.results?.headline);
+      const named = values.filter((v) => variantOf(v.row) === 'EXP' || v.row === data.results?.main);
       return {
         description: `NDCG@10 against ERR of every row (${tool}, test)`,
         height: 300,
@@ -484,7 +484,7 @@
     picker(box, 'Preset', 'tool', plain(unique(panels.map((p) => p.tool))), change);
     const folds = places('folds')[0];
     if (folds && hasCharts)
-      picker(controlsBefore(folds), 'Show', 'relative', [[false, 'as measured'], [true, `against ${data.results.headline}`]], () => redraw([folds]));
+      picker(controlsBefore(folds), 'Show', 'relative', [[false, 'as measured'], [true, `against ${data.results.main}`]], () => redraw([folds]));
     showPanels();
   }
 
@@ -492,7 +492,7 @@
     const grid = document.querySelector('[data-controls="curves"]');
     const box = controlsBefore(grid);
     picker(box, 'Split', 'curveSplit', plain(Object.keys(data.tools.curves)), () => redraw(places('curves')));
-    const common = data.tools.rows.filter((row) => variantOf(row) === 'EXP' || row === data.results?.headline);
+    const common = data.tools.rows.filter((row) => variantOf(row) === 'EXP' || row === data.results?.main);
     state.rows = new Set(common.length ? common : data.tools.rows);
     const chips = document.createElement('div');
     chips.className = 'chips';
