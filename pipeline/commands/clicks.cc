@@ -107,9 +107,7 @@ void add_clicks_command(CLI::App& app, Program& program) {
   command->footer(
       "Example:\n"
       "  tunemix clicks log.tsv --features documents.txt --out train.txt");
-  command->callback([arguments, &program] {
-    program.action = [arguments, &program] { return clicks(*arguments, program); };
-  });
+  set_action(*command, program, arguments, clicks);
 }
 
 }  // namespace tunemix

@@ -41,6 +41,12 @@ void add_score_command(CLI::App& app, Program& program);
 void add_inspect_command(CLI::App& app, Program& program);
 void add_completions_command(CLI::App& app, Program& program);
 
+// Makes a command line that names `command` do run(*options, program).
+template <typename Options, typename Run>
+void set_action(CLI::App& command, Program& program, std::shared_ptr<Options> options, Run run) {
+  command.callback([=, &program] { program.action = [=, &program] { return run(*options, program); }; });
+}
+
 // `--threads` and `--quiet`, for commands that compute.
 void add_common_options(CLI::App& command, Program& program);
 // `--max-feature-id`, for commands that read data of any number of features.

@@ -299,7 +299,7 @@ void print_table(const CompareOptions& options, const std::vector<System>& syste
     print_matrix(systems);
 }
 
-int run(CompareOptions options, const Program& program) {
+int run_compare(CompareOptions options, const Program& program) {
   const bool of_runs = !options.run_names.empty();
   if (of_runs && !options.data.empty())
     throw_input(
@@ -352,8 +352,7 @@ void add_compare_command(CLI::App& app, Program& program) {
       "  tunemix compare mq2008 --b lgbm1.scores lgbm2.scores lgbm3.scores lgbm4.scores lgbm5.scores\n"
       "  tunemix compare --data f1.txt f2.txt --a a1.scores a2.scores --b b1.scores b2.scores --metric "
       "ndcg@10");
-  command->callback(
-      [options, &program] { program.action = [options, &program] { return run(*options, program); }; });
+  set_action(*command, program, options, run_compare);
 }
 
 }  // namespace tunemix

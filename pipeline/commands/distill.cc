@@ -192,9 +192,7 @@ void add_distill_command(CLI::App& app, Program& program) {
       "Example:\n"
       "  tunemix distill runs/quickstart/bundle.tmx --data train.txt --valid test.txt --out student.tmx\n"
       "  tunemix predict --bundle student.tmx --data new.txt --out new.scores");
-  command->callback([options, &program] {
-    program.action = [options, &program] { return run_distill(*options, program); };
-  });
+  set_action(*command, program, options, run_distill);
 }
 
 }  // namespace tunemix

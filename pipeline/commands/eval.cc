@@ -186,7 +186,7 @@ void expect_one_kind_of_input(const EvalOptions& options) {
   if (options.complete && !trec) throw_input("--complete goes with --qrels and --run only");
 }
 
-int run(const EvalOptions& options, const Program& program) {
+int run_eval(const EvalOptions& options, const Program& program) {
   expect_one_kind_of_input(options);
   std::vector<std::filesystem::path> inputs = options.data;
   inputs.insert(inputs.end(), {options.scores, options.qrels, options.run});
@@ -242,7 +242,7 @@ void add_eval_command(CLI::App& app, Program& program) {
       "  tunemix eval --qrels test.qrels --run test.run");
   command->callback([options, command, &program] {
     if (command->count("--tool") == 0) options->tools = options->qrels.empty() ? "yahoo" : "trec";
-    program.action = [options, &program] { return run(*options, program); };
+    program.action = [options, &program] { return run_eval(*options, program); };
   });
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "pipeline/commands/output_file.h"
 #include "pipeline/stages/fold_data.h"
 #include "tunemix/core/text.h"
 
@@ -96,5 +97,27 @@ std::vector<std::filesystem::path> ExperimentOptions::inputs(const Config& read)
     for (const FoldFiles& files : spec.scores) add(content_of(read, files));
   return result;
 }
+
+namespace {
+
+Config config_for(const ExperimentOptions& asked, const std::filesystem::path& out) {
+  Config config = asked.read();
+  expect_no_input(out, asked.inputs(config));
+  return config;
+}
+
+RunOptions only_reading(const ExperimentOptions& asked) {
+  RunOptions options;
+  options.runs = asked.runs;
+  options.only = Stage::kReport;
+  options.read_only = true;
+  return options;
+}
+
+}  // namespace
+
+FinishedExperiment::FinishedExperiment(const ExperimentOptions& asked, const std::filesystem::path& out,
+                                       const Program& program)
+    : context(program.context()), experiment(config_for(asked, out), only_reading(asked), *context, view) {}
 
 }  // namespace tunemix

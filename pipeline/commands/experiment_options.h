@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "pipeline/commands/commands.h"
 #include "pipeline/run/experiment.h"
 
 namespace tunemix {
@@ -27,6 +28,17 @@ struct ExperimentOptions {
   Config read(bool may_be_alone = true) const;
   // The files that a config of read() is read from: its own, those of the data and what stands beside them.
   std::vector<std::filesystem::path> inputs(const Config& read) const;
+};
+
+// A finished run that a command reads to write `out`; throws InputError where `out` is one of the run's
+// inputs. Everything that the command asks for must have been computed, and nothing under `runs` is written.
+struct FinishedExperiment {
+  FinishedExperiment(const ExperimentOptions& asked, const std::filesystem::path& out,
+                     const Program& program);
+
+  ProgressView view{true};
+  std::unique_ptr<Context> context;
+  Experiment experiment;
 };
 
 }  // namespace tunemix

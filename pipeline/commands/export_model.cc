@@ -109,9 +109,7 @@ void add_export_model_command(CLI::App& app, Program& program) {
       "Example:\n"
       "  tunemix train --learner lambdamart --data train.txt --model m.tmx\n"
       "  tunemix export-model m.tmx --format solr --out m.json");
-  command->callback([options, &program] {
-    program.action = [options, &program] { return run_export_model(*options, program); };
-  });
+  set_action(*command, program, options, run_export_model);
 }
 
 }  // namespace tunemix

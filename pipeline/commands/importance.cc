@@ -105,9 +105,7 @@ void add_importance_command(CLI::App& app, Program& program) {
   command->footer(
       "Example:\n"
       "  tunemix importance --bundle runs/quickstart/bundle-fold1.tmx --data test.txt --repeats 10");
-  command->callback([options, &program] {
-    program.action = [options, &program] { return run_importance(*options, program); };
-  });
+  set_action(*command, program, options, run_importance);
 }
 
 }  // namespace tunemix

@@ -76,6 +76,17 @@ std::string kept_so_far(Experiment& experiment) {
   return join(words, ", ");
 }
 
+// As Experiment::run(); an interrupted run says what it has kept.
+bool run_to_end(Experiment& experiment, ProgressView& view) {
+  try {
+    return experiment.run();
+  } catch (const Interrupted&) {
+    view.interrupted();
+    std::cerr << "kept: " << kept_so_far(experiment) << '\n';
+    throw;
+  }
+}
+
 void print_results(Experiment& experiment) {
   const Results results = experiment.results(experiment.evaluation());
   std::cout << '\n' << results_table(results, false) << '\n';
@@ -99,7 +110,7 @@ void expect_wanted(const Config& config) {
         config.name, config.learners.size(), fold_count(config.data), jobs);
 }
 
-int run(const RunCommand& command, const Program& program) {
+int run_run(const RunCommand& command, const Program& program) {
   if (command.help_config) {
     std::cout << (command.format == "schema" ? config_schema() : config_reference());
     return 0;
@@ -126,17 +137,11 @@ int run(const RunCommand& command, const Program& program) {
   if (!command.yes && !command.dry_run) expect_wanted(config);
   Experiment experiment(std::move(config), options, *context, view);
   if (command.dry_run) return print_status(experiment, command.json);
-  try {
-    if (!experiment.run()) {
-      std::cout << "the tasks are left to Slurm; 'tunemix status' shows them, and 'tunemix run' with the "
-                   "same config waits "
-                   "for them and does the rest\n";
-      return 0;
-    }
-  } catch (const Interrupted&) {
-    view.interrupted();
-    std::cerr << "kept: " << kept_so_far(experiment) << '\n';
-    throw;
+  if (!run_to_end(experiment, view)) {
+    std::cout << "the tasks are left to Slurm; 'tunemix status' shows them, and 'tunemix run' with the "
+                 "same config waits "
+                 "for them and does the rest\n";
+    return 0;
   }
   const bool evaluated = !options.only || *options.only >= Stage::kEvaluate;
   if (!evaluated) return 0;
@@ -146,6 +151,20 @@ int run(const RunCommand& command, const Program& program) {
     print_results(experiment);
   if (command.final_model && !command.json)
     std::cout << "  final model in " << (experiment.directory() / "bundle.tmx").string() << '\n';
+  return 0;
+}
+
+struct JobCommand {
+  ExperimentOptions experiment;
+  size_t job = 0;
+};
+
+int run_job(const JobCommand& command, const Program& program) {
+  ProgressView view(program.quiet);
+  const auto context = program.context();
+  RunOptions options;
+  options.runs = command.experiment.runs;
+  Experiment(command.experiment.read(), options, *context, view).run_job(command.job, false);
   return 0;
 }
 
@@ -166,13 +185,7 @@ int fit(const FitCommand& command, const Program& program) {
   const auto context = program.context();
   context->on_log = [&](LogLevel level, const std::string& message) { view.log(level, message); };
   Experiment experiment(std::move(config), options, *context, view);
-  try {
-    experiment.run();
-  } catch (const Interrupted&) {
-    view.interrupted();
-    std::cerr << "kept: " << kept_so_far(experiment) << '\n';
-    throw;
-  }
+  run_to_end(experiment, view);
   const std::filesystem::path file = experiment.directory() / "bundle.tmx";
   if (!command.out.empty()) write_user_file(command.out, read_file(file), Folders::kMake);
   const BundleInfo info = experiment.final_info();
@@ -230,8 +243,7 @@ void add_run_command(CLI::App& app, Program& program) {
       "  tunemix run configs/quickstart.yaml\n"
       "  tunemix run configs/quickstart.yaml --only mix mix.families=pooled\n"
       "  tunemix run --data-train train.txt --data-valid vali.txt --data-test test.txt name=first-try");
-  command->callback(
-      [options, &program] { program.action = [options, &program] { return run(*options, program); }; });
+  set_action(*command, program, options, run_run);
 }
 
 void add_fit_command(CLI::App& app, Program& program) {
@@ -246,8 +258,7 @@ void add_fit_command(CLI::App& app, Program& program) {
       "Example:\n"
       "  tunemix fit configs/quickstart.yaml --out ranker.tmx\n"
       "  tunemix predict --bundle ranker.tmx --data new.txt --out new.scores");
-  command->callback(
-      [options, &program] { program.action = [options, &program] { return fit(*options, program); }; });
+  set_action(*command, program, options, fit);
 }
 
 void add_status_command(CLI::App& app, Program& program) {
@@ -257,29 +268,17 @@ void add_status_command(CLI::App& app, Program& program) {
   options->experiment.add_to(*command);
   command->add_flag("--json", options->json, "Print JSON");
   command->footer("Example:\n  tunemix status configs/quickstart.yaml calibrate.cpc=[shift]");
-  command->callback(
-      [options, &program] { program.action = [options, &program] { return status(*options, program); }; });
+  set_action(*command, program, options, status);
 }
 
 void add_job_command(CLI::App& app, Program& program) {
   CLI::App* command = app.add_subcommand("job", "Run one training job of an experiment by its number");
-  auto options = std::make_shared<RunCommand>();
-  auto job = std::make_shared<size_t>(0);
+  auto options = std::make_shared<JobCommand>();
   options->experiment.add_to(*command);
-  command->add_option("--job", *job, "Number of the job, from 0")->required();
+  command->add_option("--job", options->job, "Number of the job, from 0")->required();
   add_common_options(*command, program);
   command->footer("Example:\n  tunemix job configs/quickstart.yaml --job 3");
-  command->callback([options, job, &program] {
-    program.action = [options, job, &program] {
-      ProgressView view(program.quiet);
-      const auto context = program.context();
-      RunOptions run_options;
-      run_options.runs = options->experiment.runs;
-      Experiment experiment(options->experiment.read(), run_options, *context, view);
-      experiment.run_job(*job, false);
-      return 0;
-    };
-  });
+  set_action(*command, program, options, run_job);
 }
 
 }  // namespace tunemix

@@ -93,8 +93,7 @@ void add_score_command(CLI::App& app, Program& program) {
       "Example:\n"
       "  tunemix score --model m.tmx --data test.txt --rank --out test.scores\n"
       "  tunemix eval --data test.txt --scores test.scores");
-  command->callback(
-      [arguments, &program] { program.action = [=, &program] { return score(*arguments, program); }; });
+  set_action(*command, program, arguments, score);
 }
 
 }  // namespace tunemix

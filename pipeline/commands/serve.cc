@@ -125,8 +125,7 @@ void add_serve_command(CLI::App& app, Program& program) {
       "Example:\n"
       "  tunemix serve --bundle web=runs/quickstart/bundle-fold1.tmx\n"
       "  curl -H 'Content-Type: text/plain' --data-binary @new.txt http://127.0.0.1:8080/rank/web");
-  command->callback(
-      [options, &program] { program.action = [options, &program] { return run_serve(*options, program); }; });
+  set_action(*command, program, options, run_serve);
 }
 
 }  // namespace tunemix

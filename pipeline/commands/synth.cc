@@ -77,9 +77,7 @@ void add_synth_command(CLI::App& app, Program& program) {
       "Example, the splits of a small experiment:\n"
       "  tunemix synth --preset quickstart --seed 1 --out train.txt\n"
       "  tunemix synth --preset quickstart --queries 50 --seed 2 --out valid.txt");
-  command->callback([arguments, &program] {
-    program.action = [arguments, &program] { return synth(*arguments, program); };
-  });
+  set_action(*command, program, arguments, synth);
 }
 
 }  // namespace tunemix

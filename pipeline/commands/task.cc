@@ -10,9 +10,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
+struct TaskCommand {
+  fs::path manifest;
+  size_t number = 0;
+};
+
 // In the folder and with the files of the run, whatever the launcher's are.
-int run_task(const fs::path& file, size_t number, Program& program) {
-  const StoredManifest stored = read_manifest(fs::absolute(file));
+int run_task(const TaskCommand& command, Program& program) {
+  const size_t number = command.number;
+  const StoredManifest stored = read_manifest(fs::absolute(command.manifest));
   const TaskManifest& manifest = stored.manifest;
   if (number >= manifest.tasks.size())
     throw_input("--number is {}; the manifest has tasks 0 to {}", number, manifest.tasks.size() - 1);
@@ -45,15 +51,13 @@ int run_task(const fs::path& file, size_t number, Program& program) {
 
 void add_task_command(CLI::App& app, Program& program) {
   CLI::App* command = app.add_subcommand("task", "Run one task of a run on a cluster; its scripts call it");
-  auto file = std::make_shared<fs::path>();
-  auto number = std::make_shared<size_t>(0);
-  command->add_option("manifest", *file, "The manifest.json that the run has written")->required();
-  command->add_option("--number", *number, "Number of the task, from 0")->required();
+  auto options = std::make_shared<TaskCommand>();
+  command->add_option("manifest", options->manifest, "The manifest.json that the run has written")
+      ->required();
+  command->add_option("--number", options->number, "Number of the task, from 0")->required();
   command->add_flag("--quiet", program.quiet, "Only warnings and errors on stderr");
   command->footer("Example:\n  tunemix task runs/quickstart/tasks/0123456789ab/manifest.json --number 3");
-  command->callback([file, number, &program] {
-    program.action = [file, number, &program] { return run_task(*file, *number, program); };
-  });
+  set_action(*command, program, options, run_task);
 }
 
 }  // namespace tunemix

@@ -215,8 +215,7 @@ void add_train_command(CLI::App& app, Program& program) {
   }
   footer += fmt::format("Example: tunemix train --data train.txt --learner {} --model m.tmx", example);
   command->footer(footer);
-  command->callback(
-      [arguments, &program] { program.action = [=, &program] { return train(*arguments, program); }; });
+  set_action(*command, program, arguments, train);
 }
 
 }  // namespace tunemix

@@ -1,4 +1,4 @@
-// The commands that turn a finished run into files: export, predict, report; and clean.
+// Scores new documents with a finished ensemble, query by query or as a whole.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,11 +6,7 @@
 
 #include "pipeline/commands/bundle_data.h"
 #include "pipeline/commands/commands.h"
-#include "pipeline/commands/experiment_options.h"
 #include "pipeline/commands/output_file.h"
-#include "pipeline/report/report.h"
-#include "pipeline/run/bundle_writer.h"
-#include "pipeline/store/json_text.h"
 #include "tunemix/core/file.h"
 #include "tunemix/core/text.h"
 #include "tunemix/data/letor_reader.h"
@@ -23,61 +19,6 @@ namespace tunemix {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct ExportCommand {
-  ExperimentOptions experiment;
-  std::string format = "scores";
-  std::string split = "test";
-  size_t fold = 0;
-  std::string row;
-  fs::path out;
-};
-
-const MixRow& find_row(const std::vector<MixRow>& rows, const std::string& name) {
-  if (name.empty()) return main_row(rows);
-  std::vector<std::string> names;
-  for (const MixRow& row : rows) {
-    if (row.name == name) return row;
-    names.push_back(row.name);
-  }
-  throw_input("row is '{}'; expected one of: {}{}", name, join(names, ", "), did_you_mean(name, names));
-}
-
-int run_export(const ExportCommand& command, const Program& program) {
-  const ExportFormat format = parse_export_format(command.format);
-  if (command.split != "test" && command.split != "valid")
-    throw_input("split is '{}'; expected test or valid", command.split);
-  Config config = command.experiment.read();
-  expect_no_input(command.out, command.experiment.inputs(config));
-  ProgressView view(true);
-  const auto context = program.context();
-  RunOptions options;
-  options.runs = command.experiment.runs;
-  options.only = Stage::kReport;  // everything that is exported must have been computed
-  options.read_only = true;
-  Experiment experiment(std::move(config), options, *context, view);
-  const size_t folds = experiment.plan().fold_keys.size();
-  if (command.fold > folds) throw_input("fold is {}; the experiment has folds 1 to {}", command.fold, folds);
-  const size_t first = command.fold == 0 ? 0 : command.fold - 1;
-  const size_t last = command.fold == 0 ? folds : command.fold;
-  if (last - first > 1 && !command.out.empty())
-    throw_input("--out names one file and there are {} folds; give --fold, or leave out --out", folds);
-  for (size_t fold = first; fold < last; ++fold) {
-    const MixRow& row = find_row(experiment.mix_rows(fold), command.row);
-    const FoldInfo& info = experiment.fold_info(fold);
-    const bool test = command.split == "test";
-    const SplitInfo& split = test ? info.test : info.valid;
-    const ScoredDocuments documents{split.queries, split.labels, split.names, split.source_rows,
-                                    test ? row.test : row.valid};
-    fs::path file = command.out;
-    if (file.empty())
-      file = experiment.directory() / "exports" /
-             fmt::format("{}-fold{}-{}.{}", row.name, fold + 1, command.split, command.format);
-    write_output(file, export_text(format, documents, experiment.plan().config.name));
-    if (file != "-") std::cerr << file.string() << '\n';
-  }
-  return 0;
-}
 
 struct PredictCommand {
   fs::path bundle;
@@ -238,70 +179,7 @@ int run_predict(const PredictCommand& command, const Program& program) {
   return 0;
 }
 
-struct ReportCommand {
-  ExperimentOptions experiment;
-  fs::path out;
-  bool json = false;
-};
-
-int run_report(const ReportCommand& command, const Program& program) {
-  Config config = command.experiment.read();
-  expect_no_input(command.out, command.experiment.inputs(config));
-  ProgressView view(true);
-  const auto context = program.context();
-  RunOptions options;
-  options.runs = command.experiment.runs;
-  options.only = Stage::kReport;
-  options.read_only = true;
-  Experiment experiment(std::move(config), options, *context, view);
-  const auto data = experiment.report_data(experiment.evaluation());
-  if (command.json) {
-    write_output(command.out.empty() ? "-" : command.out, json_text(report_json(data)) + '\n');
-    return 0;
-  }
-  const fs::path file = command.out.empty() ? experiment.directory() / "report.html" : command.out;
-  write_output(file, render_report(data));
-  if (file != "-") std::cerr << file.string() << '\n';
-  return 0;
-}
-
-struct CleanCommand {
-  fs::path runs = "runs";
-  size_t keep_last = 0;
-  bool dry_run = false;
-};
-
-int run_clean(const CleanCommand& command) {
-  const CleanReport report = clean_runs(command.runs, command.keep_last, command.dry_run);
-  for (const RemovedRun& run : report.removed_runs)
-    std::cout << fmt::format("{} run {}: {}\n", command.dry_run ? "would remove" : "removed", run.name,
-                             human_bytes(static_cast<double>(run.bytes)));
-  std::cout << fmt::format("{} {} artifacts ({}) and {} runs; kept {} artifacts of {} runs\n",
-                           command.dry_run ? "would remove" : "removed", report.removed_files,
-                           human_bytes(static_cast<double>(report.removed_bytes)), report.removed_runs.size(),
-                           report.kept_files, report.kept_runs.size());
-  return 0;
-}
-
 }  // namespace
-
-void add_export_command(CLI::App& app, Program& program) {
-  CLI::App* command = app.add_subcommand("export", "Write a finished run's scores for other tools");
-  auto options = std::make_shared<ExportCommand>();
-  options->experiment.add_to(*command);
-  command->add_option("--format", options->format, "yahoo, trec, qrels, scores, ranklib or tsv")
-      ->capture_default_str();
-  command->add_option("--split", options->split, "test or valid")->capture_default_str();
-  command->add_option("--fold", options->fold, "Number of the fold, from 1 (default: all)")
-      ->check(CLI::Range(size_t{1}, size_t{1000000}));
-  command->add_option("--row", options->row, "Row of the results (default: the full mixture)");
-  command->add_option("--out", options->out, "File to write, - for stdout (default: in the run's exports/)");
-  add_common_options(*command, program);
-  command->footer("Example:\n  tunemix export configs/quickstart.yaml --format trec --fold 1 --out run.trec");
-  command->callback([options, &program] {
-    program.action = [options, &program] { return run_export(*options, program); };
-  });
-}
 
 void add_predict_command(CLI::App& app, Program& program) {
   CLI::App* command = app.add_subcommand("predict", "Score new documents with a finished ensemble");
@@ -330,33 +208,7 @@ void add_predict_command(CLI::App& app, Program& program) {
       "together. A document alone gets 0.\n"
       "Example:\n  tunemix predict --bundle runs/quickstart/bundle-fold1.tmx --data new.txt --out "
       "new.scores");
-  command->callback([options, &program] {
-    program.action = [options, &program] { return run_predict(*options, program); };
-  });
-}
-
-void add_report_command(CLI::App& app, Program& program) {
-  CLI::App* command = app.add_subcommand("report", "Write a finished run's report: one HTML page");
-  auto options = std::make_shared<ReportCommand>();
-  options->experiment.add_to(*command);
-  command->add_option("--out", options->out, "File to write, - for stdout (default: the run's report.html)");
-  command->add_flag("--json", options->json,
-                    "Write the data of the page as JSON instead, to stdout unless --out is given");
-  add_common_options(*command, program);
-  command->footer("Example:\n  tunemix report configs/quickstart.yaml --out report.html");
-  command->callback([options, &program] {
-    program.action = [options, &program] { return run_report(*options, program); };
-  });
-}
-
-void add_clean_command(CLI::App& app, Program& program) {
-  CLI::App* command = app.add_subcommand("clean", "Remove old runs and what only they needed from the cache");
-  auto options = std::make_shared<CleanCommand>();
-  command->add_option("--runs", options->runs, "Folder of the runs and of the cache")->capture_default_str();
-  command->add_option("--keep-last", options->keep_last, "How many of the newest runs stay")->required();
-  command->add_flag("--dry-run", options->dry_run, "Only say what would be removed");
-  command->footer("Example:\n  tunemix clean --keep-last 3");
-  command->callback([options, &program] { program.action = [options] { return run_clean(*options); }; });
+  set_action(*command, program, options, run_predict);
 }
 
 }  // namespace tunemix
