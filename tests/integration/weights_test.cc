@@ -30,15 +30,15 @@ class Weights : public testing::Test {
     for (size_t i = 0; i < documents(split); ++i) text += (i < 60 ? first : rest) + "\n";
     space_.write(split + ".txt.weight", text);
   }
-  nlohmann::json rows(const std::string& arguments) const {
-    space_.good("run w.yaml --quiet " + arguments);
-    return results_of(space_ / "runs/weighted")["rows"];
+  nlohmann::json results() const {
+    space_.good("run w.yaml --quiet");
+    return results_of(space_ / "runs/weighted");
   }
   Workspace space_;
 };
 
 TEST_F(Weights, OnesGiveTheSameBytesAndOthersBelongToTheContent) {
-  const nlohmann::json plain = rows("");
+  const nlohmann::json plain = results()["rows"];
   for (const char* split : {"train", "valid", "test"}) weigh(split, "1");
   space_.good("run w.yaml --quiet --runs ones");
   EXPECT_EQ(results_of(space_ / "ones/weighted")["rows"], plain);
@@ -49,15 +49,28 @@ TEST_F(Weights, OnesGiveTheSameBytesAndOthersBelongToTheContent) {
 }
 
 TEST_F(Weights, EachSplitsWeightsAreUsedWhereTheyMatter) {
-  const nlohmann::json plain = rows("");
+  const nlohmann::json all = results();
+  const nlohmann::json plain = all["rows"];
   weigh("test", "5");
-  const nlohmann::json test = rows("");
+  const nlohmann::json test = results();
   for (size_t i = 0; i < plain.size(); ++i)
-    EXPECT_EQ(plain[i]["ndcg@10"] == test[i]["ndcg@10"], plain[i]["split"] == "valid") << plain[i]["name"];
+    EXPECT_EQ(plain[i]["ndcg@10"] == test["rows"][i]["ndcg@10"], plain[i]["split"] == "valid")
+        << plain[i]["name"];
+  EXPECT_EQ(test["choices"], all["choices"]);
   weigh("test", "1");
+  // What is chosen by validation data is measured by its weights, on the grid and of the mixture.
+  weigh("valid", "5");
+  const nlohmann::json valid = results();
+  for (size_t i = 0; i < plain.size(); ++i)
+    EXPECT_NE(plain[i]["ndcg@10"], valid["rows"][i]["ndcg@10"]) << plain[i]["name"] << plain[i]["split"];
+  for (size_t i = 0; i < all["choices"].size(); ++i)
+    for (const char* key : {"valid_ndcg@10", "chosen_by"})
+      EXPECT_NE(all["choices"][i][key], valid["choices"][i][key]) << all["choices"][i]["row"] << key;
+  weigh("valid", "1");
   weigh("train", "0.1");
-  EXPECT_NE(rows("")[0]["ndcg@10"], plain[0]["ndcg@10"]);
-  EXPECT_EQ(rows("")[0]["split"], "test");
+  const nlohmann::json trained = results()["rows"];
+  EXPECT_NE(trained[0]["ndcg@10"], plain[0]["ndcg@10"]);
+  EXPECT_EQ(trained[0]["split"], "test");
   weigh("train", "x");
   const Result bad = space_.run("run w.yaml");
   EXPECT_EQ(bad.code, 2);
