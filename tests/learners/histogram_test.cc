@@ -113,7 +113,7 @@ void expect_equal(const Kernels& kernels, const std::vector<int32_t>& packed, co
   }
 }
 
-// Every width of row, padded to 4, 8, 16 and 32 labels, folded and not, and every instruction set.
+// Every width of row, padded to 4, 8, 16 and 32 labels, in two planes and not, and every instruction set.
 class Histograms : public testing::TestWithParam<std::tuple<size_t, RowKind, Instructions>> {
  protected:
   size_t labels_ = std::get<0>(GetParam());

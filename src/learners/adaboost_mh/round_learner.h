@@ -16,7 +16,7 @@ class RoundLearner {
  public:
   virtual ~RoundLearner() = default;
   // Sets cuts, leaves, votes and edge of a round; `leaf` of every document that is trained on. `full`
-  // searches all features even where there is a bandit.
+  // searches all features, also with a bandit.
   virtual Tree fit(bool full, std::span<uint8_t> leaf, Random& random) = 0;
 };
 

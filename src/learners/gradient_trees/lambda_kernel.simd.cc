@@ -46,10 +46,10 @@ alignas(64) constexpr int32_t kLaneNumber[kPairLanes] = {0, 1, 2,  3,  4,  5,  6
 // Lane k gets that of lane k + kStep added to it, from the half of all lanes down to one: lane 0 has the sum,
 // in an order that does not depend on the width of vectors.
 template <size_t kStep, size_t... kLane>
-[[gnu::always_inline]] inline Floats fold(Floats x, std::index_sequence<kLane...> lanes) {
+[[gnu::always_inline]] inline Floats add_lanes(Floats x, std::index_sequence<kLane...> lanes) {
   x += __builtin_shufflevector(x, x, ((kLane + kStep) % kWidth)...);
   if constexpr (kStep > 1)
-    return fold<kStep / 2>(x, lanes);
+    return add_lanes<kStep / 2>(x, lanes);
   else
     return x;
 }
@@ -60,7 +60,7 @@ struct Lanes {
   [[gnu::always_inline]] float sum() {
     for (size_t step = kParts / 2; step > 0; step /= 2)
       for (size_t v = 0; v < step; ++v) part[v] += part[v + step];
-    return fold<kWidth / 2>(part[0], std::make_index_sequence<kWidth>())[0];
+    return add_lanes<kWidth / 2>(part[0], std::make_index_sequence<kWidth>())[0];
   }
 };
 

@@ -169,7 +169,7 @@ class TreeTrainer final : public Trainer {
     }
   }
 
-  // Scores are only made where training goes on, after what a loaded state has.
+  // Scores are needed only if training continues.
   void make_scores() {
     if (!scores_.empty()) return;
     scores_.assign(objective_->columns(), std::vector<float>(data_.all().documents(), objective_->start()));

@@ -47,7 +47,6 @@ Problem::Problem(const Dataset& data, const FeatureScaling& scaling, const SvmOp
     double sum = 0;
     visit(i, [&](size_t, double x) { sum += x * x; });
     norms_[i] = sum;
-    mean_norm2_ += weights_[i] * sum;
   }
 }
 

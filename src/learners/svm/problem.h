@@ -45,7 +45,6 @@ class Problem {
   size_t label(size_t i) const { return labels_[i]; }
   double weight(size_t i) const { return weights_[i]; }  // omega_i / n: times C, a document's bound
   double norm2(size_t i) const { return norms_[i]; }     // |x_i|^2
-  double mean_norm2() const { return mean_norm2_; }      // weighted by omega
   size_t block() const { return block_; }                // documents of a block of a parallel loop
   size_t blocks() const { return (documents() + block_ - 1) / block_; }
 
@@ -102,7 +101,6 @@ class Problem {
   std::vector<uint32_t> labels_;
   std::vector<double> weights_;
   std::vector<double> norms_;
-  double mean_norm2_ = 0;
   std::vector<float> values_;   // row by row; all of them, or the non-zero ones
   std::vector<size_t> starts_;  // of each row in values_ and columns_; empty where dense
   std::vector<uint32_t> columns_;

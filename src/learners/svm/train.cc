@@ -81,7 +81,7 @@ svm::Progressed solve(const Problem& problem, double C, const SvmOptions& option
   return all;
 }
 
-// M = 0 and u uniform: feasible, and the solution where there is one label only.
+// M = 0 and u uniform: feasible, and the solution if there is only one label.
 State first_state(const Problem& problem) {
   State state;
   state.M.assign(problem.features() * problem.width(), 0.0);

@@ -39,7 +39,7 @@ class Adding {
  private:
   // Where the plane of the k-th of `count` rows begins.
   static size_t plane(const int32_t* rows, size_t count, size_t k) {
-    return Layout::kIsFolded ? static_cast<size_t>(rows[count * kAdded + k]) : 0;
+    return Layout::kHasTwoPlanes ? static_cast<size_t>(rows[count * kAdded + k]) : 0;
   }
 
   static void add_document(const int32_t* row, const uint8_t* bins, int32_t* open) {

@@ -88,7 +88,8 @@ class CutSearch {
   static constexpr size_t kOwn = Layout::kOwn;
   static constexpr size_t kPacked = Layout::kPacked;
   // Whether a register holds both kinds of sums of a bin.
-  static constexpr bool kJoint = kSplit && !Layout::kIsFolded && kPacked * sizeof(int32_t) <= kVectorBytes;
+  static constexpr bool kJoint =
+      kSplit && !Layout::kHasTwoPlanes && kPacked * sizeof(int32_t) <= kVectorBytes;
   using ScanRow = Row<kJoint ? kPacked : P>;
   static constexpr size_t kCuts = ScanRow::kBytes / sizeof(int32_t);  // that are valued at a time
   using L = Lanes<kCuts>;

@@ -11,13 +11,13 @@
 namespace tunemix::trees::TUNEMIX_SET {
 namespace {
 
-template <size_t P, RowKind kKind, bool kFolded = false>
+template <size_t P, RowKind kKind, bool kTwoPlanes = false>
 class KernelsOf final : public Kernels {
-  using Own = Layout<P, kKind, kFolded>;
+  using Own = Layout<P, kKind, kTwoPlanes>;
 
  public:
   constexpr KernelsOf()
-      : Kernels(kKind, kFolded ? P + 1 : Own::kAdded, Own::kFeature, Own::kPacked, Own::kOwn) {}
+      : Kernels(kKind, kTwoPlanes ? P + 1 : Own::kAdded, Own::kFeature, Own::kPacked, Own::kOwn) {}
 
   void rows(const WeightTable& weights, const uint8_t* flip, const Documents& documents, size_t begin,
             size_t count, int32_t* out) const override {
@@ -60,8 +60,8 @@ const Kernels* of_width(size_t labels, RowKind kind) {
   static constexpr KernelsOf<P, RowKind::kSplit> kSplit;
   if (kind == RowKind::kSigned) return &kSigned;
   if constexpr (P > 4) {
-    static constexpr KernelsOf<P, RowKind::kSplit, true> kFolded;
-    if (labels <= Fold<P>::kOwn) return &kFolded;
+    static constexpr KernelsOf<P, RowKind::kSplit, true> kTwoPlanes;
+    if (labels <= Planes<P>::kOwn) return &kTwoPlanes;
   }
   return &kSplit;
 }

@@ -24,8 +24,8 @@ class RowMaker {
     Row<P> q = Row<P>::fixed_point(weights_ + i * stride_, scale_, rounding_offset(i));
     q.keep(used_);  // beyond the labels are weights of the next document
     const uint8_t label = labels_[i];
-    if constexpr (Layout::kIsFolded) {
-      return q.shuffled(kFold[label].data());
+    if constexpr (Layout::kHasTwoPlanes) {
+      return q.shuffled(kLanes[label].data());
     } else if constexpr (Layout::kSplit) {
       const Row<P> own = Row<P>::load(kOwnLane[label].data());
       Row<P> positive = q;
@@ -45,13 +45,13 @@ class RowMaker {
   }
   void prefetch(size_t i) const { __builtin_prefetch(weights_ + i * stride_); }
   // Where the plane of the document begins.
-  size_t plane(size_t i) const { return Layout::kIsFolded ? kPlaneOf[labels_[i]] : 0; }
+  size_t plane(size_t i) const { return Layout::kHasTwoPlanes ? kPlaneOf[labels_[i]] : 0; }
 
  private:
   using LaneNumbers = std::array<int32_t, P>;
   static constexpr std::array<uint32_t, P> kPlaneOf = [] {
     std::array<uint32_t, P> planes = {};
-    for (size_t label = Fold<P>::kFree; label < P; ++label) planes[label] = Fold<P>::kPlane;
+    for (size_t label = Planes<P>::kFree; label < P; ++label) planes[label] = Planes<P>::kPlane;
     return planes;
   }();
   // By label: all bits in its own lane.
@@ -60,13 +60,13 @@ class RowMaker {
     for (size_t label = 0; label < P; ++label) lanes[label][label] = -1;
     return lanes;
   }();
-  // By label: where the lanes of a folded row come from. Those beyond the labels are 0.
-  static constexpr std::array<LaneNumbers, P> kFold = [] {
+  // By label: where the lanes of a row in two planes come from. Those beyond the labels are 0.
+  static constexpr std::array<LaneNumbers, P> kLanes = [] {
     std::array<LaneNumbers, P> lanes = {};
     for (size_t label = 0; label < P; ++label) {
       for (size_t l = 0; l < P; ++l) lanes[label][l] = static_cast<int32_t>(l);
-      if (label < Fold<P>::kOwn)
-        lanes[label][Fold<P>::kOwn + label % Fold<P>::kFree] = static_cast<int32_t>(label);
+      if (label < Planes<P>::kOwn)
+        lanes[label][Planes<P>::kOwn + label % Planes<P>::kFree] = static_cast<int32_t>(label);
     }
     return lanes;
   }();
@@ -97,7 +97,7 @@ void for_documents(const Documents& documents, size_t begin, size_t count, Prefe
   for (size_t k = prefetched; k < count; ++k) body(k, index[k]);
 }
 
-// The rows of documents, one behind the other; of folded rows then the beginning of each one's plane:
+// The rows of documents, one behind the other; of rows in two planes then the beginning of each one's plane:
 //   | row 0 | row 1 | ... | row count-1 | plane 0 | plane 1 | ... |
 template <typename Layout>
 void make_rows(const WeightTable& weights, const uint8_t* flip, const Documents& documents, size_t begin,
@@ -106,7 +106,8 @@ void make_rows(const WeightTable& weights, const uint8_t* flip, const Documents&
   const auto prefetch = [=](size_t i) { maker.prefetch(i); };
   for_documents(documents, begin, count, prefetch, [=](size_t k, size_t i) {
     maker.row(i).store(out + k * Layout::kAdded);
-    if constexpr (Layout::kIsFolded) out[count * Layout::kAdded + k] = static_cast<int32_t>(maker.plane(i));
+    if constexpr (Layout::kHasTwoPlanes)
+      out[count * Layout::kAdded + k] = static_cast<int32_t>(maker.plane(i));
   });
 }
 
