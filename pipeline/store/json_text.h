@@ -14,8 +14,8 @@ std::string json_text(const Json& json, int indent = 1) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
 
-// Discarded (a value that is nothing) where there is no such file or it holds no JSON. Throws where the file
-// is there and cannot be read: its content is not to be forgotten for that.
+// A discarded value if there is no such file or it holds no JSON. Throws if the file cannot be read: its
+// content must not be taken for gone.
 template <typename Json>
 Json json_if_there(const std::filesystem::path& file) {
   return Json::parse(read_if_there(file).value_or(""), nullptr, false);

@@ -96,8 +96,8 @@ void ArtifactStore::open_to_write() const {
   fs::create_directories(temporaries(), error);
   if (error) throw_run("{}: cannot create the folder: {}", root_.string(), error.message());
   lock_ = open_lock_file(root_ / "lock");
-  locked_ =
-      lock_file(lock_.get(), LockKind::kShared, LockWait::kWait, root_ / "lock") == LockOutcome::kLocked;
+  // A file system without locks is for the run to tell, which locks its own folder too.
+  lock_file(lock_.get(), LockKind::kShared, LockWait::kWait, root_ / "lock");
   sweep_temporaries(temporaries());
   sweep_temporaries(root_);
   writable_ = true;

@@ -90,7 +90,6 @@ class ArtifactStore {
   }
 
   const std::filesystem::path& root() const { return root_; }
-  bool locked() const { return locked_; }  // false where the file system has no locks
 
  private:
   struct KnownFile {
@@ -107,7 +106,6 @@ class ArtifactStore {
   mutable std::mutex mutex_;
   mutable FileDescriptor lock_;
   mutable bool writable_ = false;
-  mutable bool locked_ = true;
   std::map<std::string, KnownFile> known_;
   std::set<std::string> asked_;
   bool planned_elsewhere_ = false;

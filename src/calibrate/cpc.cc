@@ -73,14 +73,14 @@ double soft_dcg(const double* v, const double* gains, size_t n, const std::vecto
 
 }  // namespace
 
-SmoothValues smooth_targets(const Prepared& data, double a, double b, double entropy_power,
-                            const Context& context, bool with_ewls) {
+SmoothValues smooth_targets(const Prepared& data, double a, double b, const Context& context,
+                            bool with_ewls) {
   const size_t blocks = (data.stride + kBlock - 1) / kBlock;
   struct Sums {
     double of_target[kSmoothTargets][3];  // value, by a, by b
   };
   std::vector<Sums> partial(blocks);
-  const CpcPoint point{a, b, entropy_power, is_plain(data, a, b), with_ewls};
+  const CpcPoint point{a, b, is_plain(data, a, b), with_ewls};
   const CpcKernels& kernels = cpc_kernels();
   const ScoreColumns view = data.view();
   parallel_blocks(context.pool(), data.stride, kBlock, [&](size_t begin, size_t end) {
@@ -99,7 +99,7 @@ SmoothValues smooth_targets(const Prepared& data, double a, double b, double ent
 void expected_grades(const Prepared& data, double a, double b, std::vector<double>& v,
                      const Context& context) {
   v.resize(data.stride);
-  const CpcPoint point{a, b, 0, is_plain(data, a, b), false};
+  const CpcPoint point{a, b, is_plain(data, a, b), false};
   const CpcKernels& kernels = cpc_kernels();
   const ScoreColumns view = data.view();
   parallel_blocks(context.pool(), data.stride, kBlock, [&](size_t begin, size_t end) {
@@ -167,8 +167,7 @@ CpcFitter::CpcFitter(const Prepared& data, const CalibrationOptions& options, co
     grid_.push_back({log_a, data.high + 5});
   }
   for (const Theta& theta : grid_) {
-    const SmoothValues values =
-        smooth_targets(scouted_, std::exp(theta[0]), theta[1], options.entropy_power, context);
+    const SmoothValues values = smooth_targets(scouted_, std::exp(theta[0]), theta[1], context);
     for (size_t t = 0; t < kSmoothTargets; ++t) grid_values_[t].push_back(values.value[t]);
   }
   ls_ = search(CpcTarget::kLs, std::nullopt);
@@ -187,8 +186,7 @@ double CpcFitter::evaluate(const Prepared& data, CpcTarget target, const Theta& 
   context_.check_stop();
   const double a = std::exp(theta[0]);
   if (target == CpcTarget::kSndcg) return soft_ndcg(data, a, theta[1], options_.sigma, context_);
-  const SmoothValues values =
-      smooth_targets(data, a, theta[1], options_.entropy_power, context_, target == CpcTarget::kEwls);
+  const SmoothValues values = smooth_targets(data, a, theta[1], context_, target == CpcTarget::kEwls);
   const size_t t = smooth_index(target);
   if (gradient != nullptr) {
     gradient[0] = values.gradient[t][0] * a;  // by log a

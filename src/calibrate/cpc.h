@@ -20,8 +20,8 @@ constexpr size_t smooth_index(CpcTarget t) { return static_cast<size_t>(t) - 1; 
 
 // a and b are those of the standardised scores of `data`. ewls takes a logarithm per label, so it can be left
 // out.
-SmoothValues smooth_targets(const Prepared& data, double a, double b, double entropy_power,
-                            const Context& context, bool with_ewls = true);
+SmoothValues smooth_targets(const Prepared& data, double a, double b, const Context& context,
+                            bool with_ewls = true);
 double soft_ndcg(const Prepared& data, double a, double b, double sigma, const Context& context);
 
 // Expected grades v_i.

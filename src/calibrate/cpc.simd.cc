@@ -45,17 +45,6 @@ TUNEMIX_LANES void with_slopes(const V* x, size_t columns, V* log_p, V* p, V* sl
   }
 }
 
-// H^C and its derivative by H.
-TUNEMIX_LANES void entropy_power(const V& entropy, double power, V& value, V& slope) {
-  value = entropy * entropy;
-  slope = 2.0 * entropy;
-  if (power == 2) return;
-  const V safe = lanes::max(entropy, 1e-300);
-  const V lower = lanes::exp((power - 1) * lanes::log(safe));
-  value = lower * safe;
-  slope = power * lower;
-}
-
 template <bool kPlain, bool kEntropy>
 void smooth_of(const ScoreColumns& data, size_t begin, size_t end, const CpcPoint& theta, double (*sums)[3]) {
   const size_t K = data.columns;
@@ -116,8 +105,8 @@ void smooth_of(const ScoreColumns& data, size_t begin, size_t end, const CpcPoin
     add(CpcTarget::kEll, error * error, 2.0 * error * label_a, 2.0 * error * label_b);
     if constexpr (kEntropy) {
       entropy = lanes::max(entropy, 0);
-      V power, power_slope;
-      entropy_power(entropy, theta.entropy_power, power, power_slope);
+      const V power = entropy * entropy;  // eq. 16 with C = 2
+      const V power_slope = 2.0 * entropy;
       add(CpcTarget::kEwls, -true_log * power, true_da * power - true_log * power_slope * entropy_a,
           true_db * power - true_log * power_slope * entropy_b);
     }
@@ -185,7 +174,9 @@ TUNEMIX_LANES V target_of(const LabelPoint& point, size_t columns, const V& labe
       if (point.target == CpcTarget::kEwls) {
         V entropy{};
         for (size_t k = 0; k < columns; ++k) entropy -= p[k] * log_p[k];
-        entropy_power(lanes::max(entropy, 0), point.entropy_power, power, slope);
+        entropy = lanes::max(entropy, 0);
+        power = entropy * entropy;  // eq. 16 with C = 2
+        slope = 2.0 * entropy;
       }
       for (size_t k = 0; k < columns; ++k)
         value -= lanes::select(label == static_cast<double>(k), log_p[k], 0);

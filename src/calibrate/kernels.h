@@ -34,7 +34,6 @@ struct ScoreColumns {
 struct CpcPoint {
   double a;
   double b;
-  double entropy_power;
   bool plain;    // all |a(f - b)| are below kPlainReach
   bool entropy;  // ewls is wanted
 };
@@ -46,7 +45,6 @@ struct LabelPoint {
   const double* weights;
   const double* bias;
   CpcTarget target;
-  double entropy_power;
 
   size_t weight_count(size_t columns) const { return matrix ? columns * columns : columns; }
 };

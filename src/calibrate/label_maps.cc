@@ -21,11 +21,11 @@ constexpr double kFarBias = 50;
 }  // namespace
 
 double label_target(const Prepared& data, std::span<const double> document_weights, CpcForm form,
-                    CpcTarget target, double entropy_power, std::span<const double> parameters,
-                    std::span<double> gradient, const Context& context) {
+                    CpcTarget target, std::span<const double> parameters, std::span<double> gradient,
+                    const Context& context) {
   const size_t K = data.columns;
   const LabelPoint point{form == CpcForm::kMatrix, parameters.data(),
-                         parameters.data() + (parameters.size() - K), target, entropy_power};
+                         parameters.data() + (parameters.size() - K), target};
   const size_t size = 1 + parameters.size();
   const size_t blocks = (data.stride + kBlock - 1) / kBlock;
   std::vector<double> partial(blocks * size);
@@ -82,8 +82,7 @@ LabelFitter::Found LabelFitter::search(const Prepared& data, std::span<const dou
     context_.check_stop();
     const Vector at = parameters(x);
     Vector slope(at.size());
-    double value =
-        label_target(data, weights, form_, target, options_.entropy_power, at, slope, context_) / documents;
+    double value = label_target(data, weights, form_, target, at, slope, context_) / documents;
     for (size_t i = 0; i < at.size(); ++i) gradient[i] = slope[i] / documents;
     if (matrix) {
       gradient[at.size()] = 0;
@@ -123,8 +122,7 @@ double LabelFitter::chosen_ridge() const {
     Vector x = start_;
     for (size_t r = 0; r < std::size(kRidges); ++r) {
       x = search(thinned_, seen, CpcTarget::kLs, kRidges[r], std::move(x), kRough).x;
-      loss[r] += label_target(thinned_, unseen, form_, CpcTarget::kLs, options_.entropy_power, parameters(x),
-                              {}, context_);
+      loss[r] += label_target(thinned_, unseen, form_, CpcTarget::kLs, parameters(x), {}, context_);
     }
   }
   return kRidges[std::min_element(loss.begin(), loss.end()) - loss.begin()];
@@ -141,8 +139,7 @@ std::optional<LabelFit> LabelFitter::fit(CpcTarget target) const {
   go_on(data_);
   const Vector at = parameters(found.x);
   Vector gradient(at.size());
-  const double value =
-      label_target(data_, data_.weights, form_, target, options_.entropy_power, at, gradient, context_);
+  const double value = label_target(data_, data_.weights, form_, target, at, gradient, context_);
   if (!std::isfinite(value)) return std::nullopt;
   const auto bias = at.end() - static_cast<std::ptrdiff_t>(data_.columns);
   return LabelFit{{at.begin(), bias}, {bias, at.end()}, value, evaluations, found.converged};

@@ -23,8 +23,8 @@ struct LabelFit {
 // The target by weights, then bias, and its derivatives. `document_weights`: of `data` or others in their
 // place.
 double label_target(const Prepared& data, std::span<const double> document_weights, CpcForm form,
-                    CpcTarget target, double entropy_power, std::span<const double> parameters,
-                    std::span<double> gradient, const Context& context);
+                    CpcTarget target, std::span<const double> parameters, std::span<double> gradient,
+                    const Context& context);
 
 // Minimises a target and a penalty on the squared distance of the parameters from a map that is the same for
 // all labels: for sigmoids the given one; for the map of all scores a multiple of the identity, which is

@@ -13,7 +13,6 @@ struct RbcFit {
   double value = 0;  // mean squared error on the split
   int evaluations = 0;
   bool converged = true;
-  bool lowered = false;  // a polynomial of lower degree than asked for
   std::vector<std::string> warnings;
 };
 

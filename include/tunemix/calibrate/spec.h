@@ -49,7 +49,6 @@ std::vector<CalibrationSpec> all_calibrations(size_t score_columns);
 
 struct CalibrationOptions {
   double max_steepness = 5;  // CPC: a times the scores' deviation stays below it; ewls and el run into it
-  double entropy_power = 2;  // ewls: the exponent C of the entropy (eq. 16)
   double sigma = 0.01;       // sndcg: width of the soft indicator
   double ridge = 0.1;        // poly2..poly4: penalty on standardised terms, relative to the documents
   int max_terms = 600;       // poly2..poly4: the degree is lowered until there are no more terms than this
