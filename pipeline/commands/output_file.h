@@ -14,7 +14,7 @@ void write_output(const std::filesystem::path& file, const std::string& text);
 // Throws InputError where `out` is one of the inputs, or where standard input would be read twice.
 void expect_no_input(const std::filesystem::path& out, const std::vector<std::filesystem::path>& inputs);
 
-// Throws InputError where `out` is `-`: for what is not written to standard output.
+// Throws InputError if `out` is `-`: for files that cannot go to standard output.
 void expect_file_name(const std::filesystem::path& out, std::string_view option, std::string_view what);
 
 }  // namespace tunemix

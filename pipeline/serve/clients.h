@@ -48,7 +48,7 @@ class Clients {
   void close_silent();  // those without a request under way
   void close_all();     // but those that wait for us
 
-  // Takes a place for a request, and `bytes` for it; false: there is none. Bytes that another client holds
+  // Takes a place for a request, and `bytes` for it; false: no place is free. Bytes that another client holds
   // while it keeps us waiting are taken from it.
   bool begin_request(Client& client);
   bool hold(Client& client, size_t bytes);

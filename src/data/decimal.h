@@ -18,7 +18,7 @@ inline uint64_t load8(const char* p) {
 }
 
 // The number that the first `count` (0 to 8) bytes write: pairs, then fours, then all eight digits. Shifted
-// in two halves, so that none of the digits are left when there are none.
+// in two halves, which leaves no digit of an empty number.
 inline uint64_t digits_value(uint64_t word, int count) {
   const int half = 32 - 4 * count;
   uint64_t v = (word - 0x3030303030303030ULL) << half << half;

@@ -19,7 +19,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
 }
 
-// How many finite numbers the line consists of; 0 where there is anything else.
+// How many numbers the line has; 0 if it has anything but finite numbers.
 size_t count_numbers(std::string_view line) {
   size_t count = 0;
   while (!line.empty()) {

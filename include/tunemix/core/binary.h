@@ -114,7 +114,7 @@ Artifact read_artifact(const std::filesystem::path& path, std::string_view kind,
 void expect_artifact(const Artifact& artifact, const std::string& name, std::string_view kind,
                      uint32_t newest);
 
-// For loaders: a number that is none would spread into every score.
+// For loaders: NaN or infinity would spread into every score.
 inline bool all_finite(std::span<const double> values) {
   return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
 }

@@ -15,8 +15,8 @@ std::string_view instructions_name(Instructions set);  // scalar, sse2, avx2, av
 // Those that this build and this machine have, ascending.
 const std::vector<Instructions>& available_instructions();
 
-// The last of them, or what the environment variable TUNEMIX_INSTRUCTIONS names. Throws InputError where that
-// is none of them. Results do not depend on it.
+// The last of them, or what the environment variable TUNEMIX_INSTRUCTIONS names. Throws InputError if that
+// is not among them. Results do not depend on it.
 Instructions instructions();
 
 }  // namespace tunemix

@@ -16,7 +16,7 @@ enum class ModelFormat { kXgboost, kRankLib, kSolr, kElasticsearch };
 ModelFormat parse_model_format(std::string_view name);  // throws InputError with the nearest name
 const std::vector<std::string>& model_format_names();
 
-// One score a document, in plain terms. Throws InputError with the reason where there is no such thing: K
+// One score a document, in plain terms. Throws InputError with the reason if it cannot be made: K
 // columns without a calibration, members that are standardised within a query, a calibration that is not
 // linear, features that are computed from a whole query, scores from elsewhere.
 PlainModel plain_ranker(const Model& model, size_t point);
@@ -39,7 +39,7 @@ struct ExportedModel {
 ExportedModel export_model(ModelFormat format, const PlainModel& model, const ModelExport& options);
 
 // The largest float that, written as a threshold for Solr, sends x >= threshold to the right: Solr adds 1e-6
-// and sends what is not above to the left.
+// and sends the others to the left.
 float solr_threshold(float threshold);
 
 }  // namespace tunemix

@@ -65,12 +65,12 @@ class Model {
                                          const Context& context) const = 0;
   // R of the `shift` calibration, the largest |f_l| there can be; 0: not known.
   virtual double range(size_t /*point*/) const { return 0; }
-  // A model of the given points alone (by their ascending numbers), with nothing that only the others need.
+  // A model of the given points alone (by their ascending numbers), without what only the others need.
   // Its bytes do not depend on the points left out.
   virtual std::unique_ptr<Model> keep(std::span<const size_t> points) const = 0;
 
   virtual Facts facts() const { return {}; }
-  // The share of each feature in the model's decisions, summing to 1; empty where there is no such thing.
+  // The share of each feature in the model's decisions, summing to 1; empty if the model has none.
   virtual std::vector<double> importance() const { return {}; }
   // What a bandit made of the features; empty without one.
   virtual std::vector<FeatureShares> attention() const { return {}; }
