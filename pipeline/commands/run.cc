@@ -272,7 +272,8 @@ void add_status_command(CLI::App& app, Program& program) {
 }
 
 void add_job_command(CLI::App& app, Program& program) {
-  CLI::App* command = app.add_subcommand("job", "Run one training job of an experiment by its number");
+  CLI::App* command = app.add_subcommand(
+      "job", "Run one job of an experiment by its number: training jobs, then calibrations");
   auto options = std::make_shared<JobCommand>();
   options->experiment.add_to(*command);
   command->add_option("--job", options->job, "Number of the job, from 0")->required();

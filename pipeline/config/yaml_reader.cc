@@ -128,7 +128,7 @@ std::string scalar(const std::string& value) {
 }
 
 // A value as an OptionTable writes it: lists are in brackets and hold plain words only.
-std::string quoted(const std::string& value) {
+std::string quoted_scalar(const std::string& value) {
   return value.starts_with('[') && value.ends_with(']') ? value : scalar(value);
 }
 
@@ -190,7 +190,7 @@ std::string ResolvedLog::yaml() const {
       indent += 2;
     }
     line = std::string(dash ? indent - 2 : indent, ' ') + (dash ? "- " : "") + parts.back() + ": " +
-           quoted(entry.value);
+           quoted_scalar(entry.value);
     if (!entry.origin.empty()) line += "  # " + entry.origin;
     out += line + "\n";
     open.assign(parts.begin(), parts.end() - 1);
