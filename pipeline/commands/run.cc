@@ -164,7 +164,7 @@ int run_job(const JobCommand& command, const Program& program) {
   const auto context = program.context();
   RunOptions options;
   options.runs = command.experiment.runs;
-  Experiment(command.experiment.read(), options, *context, view).run_job(command.job, false);
+  Experiment(command.experiment.read(), options, *context, view).jobs().run(command.job);
   return 0;
 }
 

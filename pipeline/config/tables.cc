@@ -215,10 +215,16 @@ const OptionTable<MixOptions>& mix_table() {
              "the other parts; 1: weights and choice by the same queries, as in the paper");
     t.choice("normalize", &MixOptions::normalize, {{"none", Normalize::kNone}, {"query", Normalize::kQuery}},
              "Members as they are, or standardised within each query before summing");
-    t.choice("families", &MixOptions::families,
-             {{"weighted", Families::kWeighted}, {"equal", Families::kEqual}, {"pooled", Families::kPooled}},
-             "The total weight of a family: by how good its mixture is, exp(2 sqrt(n) quality) with n "
-             "validation queries; the same for each; or no families, all members in one sum");
+    t.choice(
+        "families", &MixOptions::families,
+        {{"learned", Families::kLearned},
+         {"weighted", Families::kWeighted},
+         {"equal", Families::kEqual},
+         {"pooled", Families::kPooled}},
+        "The total weight of a family. learned: as weighted, and in the mixture of all members moved, model "
+        "by model, towards what is best together on validation; weighted: by how good its own mixture is, "
+        "exp(2 sqrt(n) quality) with n validation queries; equal: the same for each; pooled: no families, "
+        "all members in one sum");
     t.choice("checkpoints", &MixOptions::checkpoints,
              {{"chosen", Checkpoints::kChosen}, {"all", Checkpoints::kAll}},
              "Boosted members up to one chosen length, or of every checkpoint");

@@ -59,11 +59,16 @@ void ChunkRun::sum_cells(std::span<const size_t> cells, const double* factors, s
     sum_kernels().add(factors[k], sums_[cells[k]].data() + j * stride_, stride_, out);
 }
 
-double ChunkRun::evaluate(const double* mixed) {
+std::span<const double> ChunkRun::per_query(const double* mixed) {
   for (size_t i = 0; i < scores_.size(); ++i) scores_[i] = finish_score(mixed[i], normalize_);
   metric_.per_query(scores_, per_query_);
   for (size_t q = 0; q < weights_.size(); ++q) per_query_[q] *= weights_[q];
-  return std::accumulate(per_query_.begin(), per_query_.end(), 0.0);
+  return per_query_;
+}
+
+double ChunkRun::evaluate(const double* mixed) {
+  const std::span<const double> values = per_query(mixed);
+  return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
 }  // namespace tunemix::mixing

@@ -22,7 +22,9 @@ class ChunkRun {
   size_t stride() const { return stride_; }
   // out = sum over the cells of factor * the cell's sum for c number j.
   void sum_cells(std::span<const size_t> cells, const double* factors, size_t j, double* out) const;
-  // Weighted sum of the queries' quality by these sums of standardised members.
+  // What each query's quality by these sums of standardised members counts; valid until the next call.
+  std::span<const double> per_query(const double* mixed);
+  // The sum of that.
   double evaluate(const double* mixed);
 
  private:

@@ -1,5 +1,5 @@
 // The quality of every mixture of the grid over c and T, cross-validated over parts of the queries, and the
-// masses of weighted families (spec, section 5).
+// masses of families and models (spec, section 5).
 #pragma once
 
 #include <span>
@@ -23,6 +23,11 @@ namespace tunemix::mixing {
 // queries of part p. (These still help to weigh the members inside F_f,p' for another part p', as in any
 // stacking by one set of folds; keeping them out of that too would take P times the work.) The mixture chosen
 // in the end has weights by all queries and masses proportional to exp(2 sqrt(n) Omega_f(c, T)).
+//
+// Where masses of models are learned, G_g,p(c, T) is to model g what F_f,p is to a family. Candidates are
+// judged query by query, as mixtures of G_g,p on part p, with c in the middle of the grid; L_g,p(T) are the
+// masses that learn_masses() finds by the queries outside part p. Of the mixture that is judged on p a share
+// learned_share() is the sum over g of L_g,p G_g,p, the rest the mixture of families above.
 struct GridInput {
   const Layout& layout;
   std::span<const Weights> weights;  // by all queries, then, with several parts, by those outside each
@@ -35,11 +40,10 @@ struct GridInput {
 };
 
 struct GridValues {
-  // By variant and T, for each c. Empty where neither a choice nor a mass was to be found.
+  // By variant and T, for each c. Empty where there was no choice.
   std::vector<std::vector<std::vector<double>>> quality;
-  // By variant and T, c x blocks: the families' masses in the final mixture. Empty where they are not
-  // weighted.
-  std::vector<std::vector<std::vector<double>>> masses;
+  // By variant and T, c x cells: the cells' factors in the final mixture.
+  std::vector<std::vector<std::vector<double>>> factors;
 };
 
 GridValues evaluate_grid(const GridInput& input, const Context& context);

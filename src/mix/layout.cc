@@ -72,6 +72,7 @@ Layout make_layout(std::span<const Member> members, std::span<const size_t> orde
   const std::vector<Lengths> lengths = standing_lengths(members);
   std::vector<std::vector<size_t>> kept;                     // members of each selection
   std::vector<std::vector<uint32_t>> found(members.size());  // selections that each member stands in
+  std::vector<bool> learns;                                  // selections whose models have masses
   for (const Variant& variant : variants) {
     std::vector<Selection>& selections = layout.selections.emplace_back();
     if (variant.one_best) continue;
@@ -80,8 +81,9 @@ Layout make_layout(std::span<const Member> members, std::span<const size_t> orde
       if (variant.takes(members[m])) taken.push_back(m);
     std::vector<bool> seen(members.size());
     for (const int64_t length : length_grid(members, taken, options, variant.name)) {
-      Selection& selection = selections.emplace_back(Selection{length, {}, {}, 0});
+      Selection& selection = selections.emplace_back(Selection{length, {}, {}, {}, 0});
       std::vector<size_t>& own = kept.emplace_back();
+      learns.push_back(options.families == Families::kLearned && taken.size() == members.size());
       for (const size_t m : taken) {
         if (length > 0 && (length < lengths[m].from || length >= lengths[m].until)) continue;
         // Copies are left out here, not among all members: the earlier one need not stand in this mixture.
@@ -97,37 +99,47 @@ Layout make_layout(std::span<const Member> members, std::span<const size_t> orde
     }
   }
 
-  std::map<std::tuple<std::string_view, CalibrationKind, int64_t, std::vector<uint32_t>>, size_t> cells;
+  std::map<std::tuple<std::string_view, CalibrationKind, int64_t, std::string_view, std::vector<uint32_t>>,
+           size_t>
+      cells;
+  const bool by_model = options.families == Families::kLearned;
   std::vector<size_t> cell_of(members.size());
   std::string_view family;
   for (const size_t m : order) {
     if (found[m].empty()) continue;
     if (layout.families == 0 || members[m].family != family) ++layout.families;
     family = members[m].family;
+    const std::string_view model = by_model ? std::string_view(members[m].model) : std::string_view();
     const auto [at, added] = cells.try_emplace(
-        {family, members[m].kind, members[m].checkpoint, std::move(found[m])}, layout.cells.size());
+        {family, members[m].kind, members[m].checkpoint, model, std::move(found[m])}, layout.cells.size());
     if (added) layout.cells.push_back({layout.families - 1, {}});
     cell_of[m] = at->second;
     layout.cells[at->second].members.push_back(m);
   }
 
-  std::map<std::vector<size_t>, size_t> blocks;
+  std::map<Block, size_t> blocks;
+  const auto number_of = [&](const Block& block) {
+    const auto [at, added] = blocks.try_emplace(block, layout.blocks.size());
+    if (added) layout.blocks.push_back(block);
+    return at->second;
+  };
   size_t number = 0;
   for (std::vector<Selection>& selections : layout.selections)
     for (Selection& selection : selections) {
-      std::set<size_t> of_selection;
-      for (const size_t m : kept[number]) of_selection.insert(cell_of[m]);
-      ++number;
-      selection.cells.assign(of_selection.begin(), of_selection.end());
-      for (auto at = selection.cells.begin(); at != selection.cells.end();) {
-        const size_t of_family = layout.cells[*at].family;
-        const auto end = std::find_if(at, selection.cells.end(),
-                                      [&](size_t c) { return layout.cells[c].family != of_family; });
-        const auto [block, added] = blocks.try_emplace({at, end}, layout.blocks.size());
-        if (added) layout.blocks.push_back({of_family, {at, end}});
-        selection.blocks.push_back(block->second);
-        at = end;
+      std::map<size_t, std::set<size_t>> families;
+      std::map<std::pair<std::string_view, std::string_view>, std::set<size_t>> models;
+      for (const size_t m : kept[number]) {
+        families[layout.cells[cell_of[m]].family].insert(cell_of[m]);
+        if (learns[number]) models[{members[m].family, members[m].model}].insert(cell_of[m]);
       }
+      ++number;
+      for (const auto& [of_family, own] : families) {
+        selection.cells.insert(selection.cells.end(), own.begin(), own.end());
+        selection.blocks.push_back(number_of({own.begin(), own.end()}));
+      }
+      if (models.size() > 1)
+        for (const auto& [model, own] : models)
+          selection.models.push_back(number_of({own.begin(), own.end()}));
     }
   return layout;
 }

@@ -10,24 +10,23 @@
 
 namespace tunemix::mixing {
 
-// Members that are always summed together: of one family, kind and checkpoint, and in the same mixtures.
+// Members that are always summed together: of one family, kind and checkpoint, where models have masses of
+// one model, and in the same mixtures.
 // Every mixture of the grid is a sum of cells, so the cells are summed once for each c.
 struct Cell {
   size_t family;                // number
   std::vector<size_t> members;  // numbers in the input, in the canonical order
 };
 
-// What one family gives to a mixture.
-struct Block {
-  size_t family;
-  std::vector<size_t> cells;
-};
+// What one family, or one model, gives to a mixture.
+using Block = std::vector<size_t>;  // cells, ascending
 
 // The members of a mixture; c is still open.
 struct Selection {
   int64_t checkpoint;          // T; 0: nothing to choose from
   std::vector<size_t> cells;   // ascending
   std::vector<size_t> blocks;  // the same cells, by family
+  std::vector<size_t> models;  // the same cells, by model; empty where no masses of models are learned
   size_t left_out = 0;         // members that rank as an earlier one of the mixture does
 };
 

@@ -89,20 +89,9 @@ std::vector<Weighted> weigh_members(const Choices& from, size_t variant, size_t 
     for (size_t i = 0; i < members.size(); ++i)
       result.push_back({members[i], factor * from.weights.cells[cell].members[i * from.cs.size() + j]});
   };
-  if (from.weights.selections.empty()) {
-    for (size_t k = 0; k < selection.blocks.size(); ++k) {
-      const size_t b = selection.blocks[k];
-      const std::vector<size_t>& cells = layout.blocks[b].cells;
-      const double mass =
-          selection.blocks.size() == 1 ? 1 : from.values.masses[variant][t][j * selection.blocks.size() + k];
-      for (size_t i = 0; i < cells.size(); ++i)
-        add(cells[i], mass * from.weights.blocks[b][j * cells.size() + i]);
-    }
-  } else {
-    const std::vector<double>& factors = from.weights.selections[variant][t];
-    for (size_t i = 0; i < selection.cells.size(); ++i)
-      add(selection.cells[i], factors[j * selection.cells.size() + i]);
-  }
+  const std::vector<double>& factors = from.values.factors[variant][t];
+  for (size_t i = 0; i < selection.cells.size(); ++i)
+    add(selection.cells[i], factors[j * selection.cells.size() + i]);
   std::sort(result.begin(), result.end(), [&](const Weighted& a, const Weighted& b) {
     return from.members[a.member] < from.members[b.member];
   });
@@ -127,6 +116,44 @@ MixResult choose(const Choices& from, const Variant& variant, size_t v, Normaliz
   result.mixture = Mixture(std::move(members), std::move(weights), normalize, result.grid[best].c,
                            result.grid[best].checkpoint);
   return result;
+}
+
+constexpr double kLight = 0.005;
+
+// The mixture without its light members; nothing where there are none or no others.
+std::optional<MixResult> without_light(const MixResult& from) {
+  const std::vector<double>& all = from.mixture.weights();
+  double rest = 0;
+  for (const double weight : all) rest += weight < kLight ? 0 : weight;
+  MixResult result = from;
+  result.sources.clear();
+  std::vector<Member> members;
+  std::vector<double> weights;
+  for (size_t m = 0; m < all.size(); ++m) {
+    if (all[m] < kLight) continue;
+    result.sources.push_back(from.sources[m]);
+    members.push_back(from.mixture.members()[m]);
+    weights.push_back(all[m] / rest);
+  }
+  if (members.empty() || members.size() == all.size()) return std::nullopt;
+  result.mixture = Mixture(std::move(members), std::move(weights), from.mixture.normalize(),
+                           from.mixture.c(), from.mixture.checkpoint());
+  return result;
+}
+
+// Where validation does not fall by it.
+template <typename Complete>
+void leave_out_light(std::vector<MixResult>& results, Complete complete) {
+  std::vector<MixResult> lighter;
+  std::vector<size_t> places;
+  for (size_t v = 0; v < results.size(); ++v)
+    if (std::optional<MixResult> found = without_light(results[v])) {
+      lighter.push_back(std::move(*found));
+      places.push_back(v);
+    }
+  complete(lighter);
+  for (size_t i = 0; i < places.size(); ++i)
+    if (lighter[i].validation >= results[places[i]].validation) results[places[i]] = std::move(lighter[i]);
 }
 
 }  // namespace
@@ -170,7 +197,11 @@ std::vector<MixResult> mix(std::span<const Member> members, const MemberSource& 
   for (size_t v = 0; v < variants.size(); ++v)
     results.push_back(variants[v].one_best ? make_one_best(variants[v], members, order, qualities.omega[0])
                                            : choose(choices, variants[v], v, options.normalize));
-  mixing::complete(results, source, validation, qualities.omega[0], metric, context);
+  const auto complete = [&](std::vector<MixResult>& mixtures) {
+    mixing::complete(mixtures, source, validation, qualities.omega[0], metric, context);
+  };
+  complete(results);
+  if (options.families == Families::kLearned) leave_out_light(results, complete);
   for (MixResult& result : results) {
     // Without a choice no grid was evaluated.
     if (result.grid.size() == 1) result.grid[0].quality = result.validation;

@@ -44,9 +44,9 @@ Weights make_weights(const Layout& layout, std::span<const double> omega, std::s
   for (const Block& block : layout.blocks) {
     std::vector<double>& factors = result.blocks.emplace_back();
     for (size_t j = 0; j < cs.size(); ++j)
-      append_factors(layout, result.cells, block.cells, cs[j], j, true, factors);
+      append_factors(layout, result.cells, block, cs[j], j, true, factors);
   }
-  if (families == Families::kWeighted) return result;
+  if (families == Families::kWeighted || families == Families::kLearned) return result;
   for (const std::vector<Selection>& selections : layout.selections) {
     auto& of_variant = result.selections.emplace_back();
     for (const Selection& selection : selections) {

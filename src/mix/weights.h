@@ -15,13 +15,12 @@ struct CellWeights {
   std::vector<double> members;  // members x c
 };
 
-// The weight of a member in a mixture is its weight in the cell times the cell's factor (times the mass of
-// its family where families are weighted).
+// The weight of a member in a mixture is its weight in the cell times the cell's factor.
 struct Weights {
   std::vector<CellWeights> cells;
   std::vector<std::vector<double>> blocks;  // by block: c x cells, so that the block's weights sum to 1
-  // By variant and T: c x cells, so that the mixture's weights sum to 1. Empty where families are weighted:
-  // their masses follow from how good the blocks are.
+  // By variant and T: c x cells, so that the mixture's weights sum to 1. Empty where families are weighted or
+  // learned: their masses follow from how good the blocks are.
   std::vector<std::vector<std::vector<double>>> selections;
 };
 

@@ -246,18 +246,26 @@ TEST(LambdaMart, LanesWithoutADocumentMayHoldAnything) {
   }
 }
 
-TEST(LambdaMart, LongQueriesTakeNoQuadraticTime) {
-  constexpr size_t kDocuments = 200000;  // all pairs would be 2 * 10^10
-  std::vector<float> features(kDocuments);
+// However long a query is, a document has pairs with the first `truncation` only: all pairs would be 2 *
+// 10^10 here, and each would show in the gradient of its documents.
+TEST(LambdaMart, PairsOfLongQueriesDoNotGrowQuadratically) {
+  constexpr size_t kDocuments = 200000;
+  constexpr size_t kTruncation = 7;
   std::vector<int32_t> labels(kDocuments);
-  for (size_t i = 0; i < kDocuments; ++i) {
-    features[i] = static_cast<float>(i % 97);
-    labels[i] = static_cast<int32_t>(i % 97 > 80 ? 2 : 0);
+  for (size_t i = 0; i < kDocuments; ++i) labels[i] = i % 3 == 0 ? 2 : 0;
+  const Dataset data = with_queries(std::vector<float>(kDocuments), 1, labels, {0, kDocuments});
+  // All scores are the same, so documents keep their order and the odds of each pair are even.
+  const auto found = gradients_of(lambdamart(), {{"truncation", "7"}, {"normalize", "false"}}, data, 0,
+                                  {std::vector<float>(kDocuments)});
+  const auto discount = [](size_t rank) { return 1 / std::log2(static_cast<double>(rank) + 2); };
+  double ideal = 0;
+  for (size_t r = 0; r < kTruncation; ++r) ideal += 3 * discount(r);
+  for (size_t j = kTruncation; j < kDocuments; ++j) {
+    double expected = 0;
+    for (size_t i = 0; i < kTruncation; ++i)
+      if (labels[i] != labels[j]) expected += 0.5 * 3 * (discount(i) - discount(j)) / ideal;
+    ASSERT_NEAR(found[j].first, labels[j] == 0 ? expected : -expected, 1e-4) << j;
   }
-  const Dataset data = with_queries(std::move(features), 1, std::move(labels), {0, kDocuments});
-  const Context context(2);
-  const LearnedModel learned = test::train_by_name(data, "lambdamart", {{"iterations", "2"}}, {2}, context);
-  EXPECT_EQ(learned.model->facts().size(), 3U);
 }
 
 TEST(LogitBoost, GradientsAreDerivativesOfTheLikelihood) {

@@ -81,10 +81,11 @@ struct Rows {
   double all = 0;   // ALL+EXP
   double best = 0;  // the best of the families' rows
   size_t left_out = 0;
+  std::map<std::string, double> masses;  // of the families in ALL+EXP
 };
 
 // Means over seeds of the held-out NDCG of ALL+EXP and of the family row that is best by those means.
-Rows run(const Scenario& scenario, size_t queries, size_t seeds, Families families = Families::kWeighted) {
+Rows run(const Scenario& scenario, size_t queries, size_t seeds, Families families = Families::kLearned) {
   std::vector<Member> members;
   std::vector<FamilyRow> rows;
   for (const FamilySpec& family : scenario.families) {
@@ -113,7 +114,10 @@ Rows run(const Scenario& scenario, size_t queries, size_t seeds, Families famili
     const SelectionMetric metric(test.queries, test.labels, grades);
     for (size_t v = 0; v < variants.size(); ++v)
       sums[variants[v].name] += metric(mixed[v]) / static_cast<double>(seeds);
-    result.left_out = results[variants.size() - 2].left_out;
+    const MixResult& whole = results[variants.size() - 2];
+    result.left_out = whole.left_out;
+    for (const FamilyMass& family : whole.mixture.families())
+      result.masses[family.family] += family.mass / static_cast<double>(seeds);
   }
   result.all = sums["ALL+EXP"];
   for (const auto& [name, value] : sums)
@@ -157,12 +161,32 @@ TEST(MixedFamilies, WithoutUseCostNothingGivenQueriesEnough) {
   };
   for (const Scenario& scenario : useless)
     for (const auto& [queries, seeds] : kSizes) {
-      const Rows weighted = run(scenario, queries, seeds);
+      const Rows learned = run(scenario, queries, seeds);
       const Rows equal = run(scenario, queries, seeds, Families::kEqual);
       const double bound = queries < 200 ? 0.015 : 0.001;
-      EXPECT_GT(weighted.all, weighted.best - bound) << scenario.name << ", " << queries << " queries";
-      EXPECT_LT(equal.all, weighted.all - 0.005) << scenario.name << ", " << queries << " queries";
+      EXPECT_GT(learned.all, learned.best - bound) << scenario.name << ", " << queries << " queries";
+      EXPECT_LT(equal.all, learned.all - 0.005) << scenario.name << ", " << queries << " queries";
     }
+}
+
+TEST(MixedFamilies, NoiseEndsNearZero) {
+  const Scenario noise = {"noise", {{"a", 4, 0.7}, {"b", 4, 0.7}, {"noise", 4, 100}}};
+  EXPECT_LT(run(noise, 20, 10).masses["noise"], 0.1);
+  EXPECT_LT(run(noise, 200, 4).masses["noise"], 0.02);
+  EXPECT_LT(run(noise, 3000, 1).masses["noise"], 0.005);
+}
+
+// b sees what a sees, c is as good and sees for itself: it deserves as much as the two together, and has a
+// third where masses do not know of each other.
+TEST(MixedFamilies, ACopyDoesNotDoubleTheMass) {
+  const Scenario copied = {"copied", {{"a", 4, 1}, {"b", 4, 0, 0.5, 0, true}, {"c", 4, 1}}};
+  for (const auto& [queries, seeds] : {std::pair<size_t, size_t>{200, 12}, {3000, 3}}) {
+    Rows learned = run(copied, queries, seeds);
+    Rows weighted = run(copied, queries, seeds, Families::kWeighted);
+    EXPECT_NEAR(learned.masses["c"], 0.5, 0.08) << queries;
+    EXPECT_LT(weighted.masses["c"], 0.4) << queries;
+    EXPECT_GT(learned.all, weighted.all + 0.001) << queries;
+  }
 }
 
 TEST(MixedFamilies, CopiesAreCounted) {

@@ -43,6 +43,11 @@ MixResult mix_all(const Ensemble& e, const MixOptions& options, const Variant& v
 void expect_slow_grid(const Ensemble& e, const MixOptions& options, const Variant& variant,
                       const std::vector<int64_t>& lengths) {
   const MixResult result = mix_all(e, options, variant);
+  // Masses are learned for all members together only.
+  MixOptions slow_options = options;
+  const bool takes_all = std::all_of(e.members.begin(), e.members.end(),
+                                     [&](const Member& member) { return variant.takes(member); });
+  if (options.families == Families::kLearned && !takes_all) slow_options.families = Families::kWeighted;
   std::vector<GridPoint> expected;
   const auto steps = static_cast<size_t>((options.c_to - options.c_from) / options.c_step) + 1;
   for (const int64_t length : lengths)
@@ -55,7 +60,8 @@ void expect_slow_grid(const Ensemble& e, const MixOptions& options, const Varian
     const GridPoint& point = result.grid[p];
     EXPECT_NEAR(point.c, expected[p].c, 1e-9);
     EXPECT_EQ(point.checkpoint, expected[p].checkpoint);
-    const SlowMixture slow(e, slow_chosen(e, variant, point.checkpoint, options), point.c, options);
+    const std::vector<size_t> chosen = slow_chosen(e, variant, point.checkpoint, options);
+    const SlowMixture slow(e, chosen, point.c, slow_options);
     EXPECT_NEAR(point.quality, slow.quality, 1e-9) << point.c << " " << point.checkpoint;
     if (point.quality > best.quality ||
         (point.quality == best.quality &&
@@ -66,13 +72,25 @@ void expect_slow_grid(const Ensemble& e, const MixOptions& options, const Varian
   EXPECT_EQ(result.mixture.checkpoint(), best.checkpoint);
   EXPECT_EQ(result.chosen_by, best.quality);
   const std::vector<size_t> chosen = slow_chosen(e, variant, best.checkpoint, options);
-  const SlowMixture slow(e, chosen, best.c, options);
-  EXPECT_EQ(result.sources, chosen);
+  const SlowMixture slow(e, chosen, best.c, slow_options);
   EXPECT_EQ(result.left_out, slow_standing(e, variant, best.checkpoint, options).size() - chosen.size());
+  std::vector<double> weights = slow.weights;
+  if (options.families == Families::kLearned) {
+    for (double& weight : weights) weight = weight < 0.005 ? 0 : weight;
+    const double rest = std::accumulate(weights.begin(), weights.end(), 0.0);
+    for (double& weight : weights) weight /= rest;
+    if (slow.quality_of(weights) < slow.quality_of(slow.weights)) weights = slow.weights;
+  }
+  std::vector<size_t> expected_sources;
+  for (size_t m = 0; m < chosen.size(); ++m)
+    if (weights[m] > 0) expected_sources.push_back(chosen[m]);
+  ASSERT_EQ(result.sources, expected_sources);
   double total = 0;
-  for (size_t m = 0; m < chosen.size(); ++m) {
-    EXPECT_NEAR(result.mixture.weights()[m], slow.weights[m], 1e-12);
-    total += slow.weights[m];
+  for (size_t m = 0, kept = 0; m < chosen.size(); ++m) {
+    if (weights[m] > 0) {
+      EXPECT_NEAR(result.mixture.weights()[kept++], weights[m], 1e-12);
+    }
+    total += weights[m];
   }
   EXPECT_NEAR(total, 1, 1e-12);
   double masses = 0;
@@ -86,7 +104,8 @@ TEST(Mixer, GridEqualsTheSlowVersion) {
   const SelectionMetric metric(e.data.queries, e.data.labels, e.data.grades);
   const auto omega = member_quality(e.members, e.source(), e.validation(), "ndcg@10", context);
   for (size_t m = 0; m < e.members.size(); ++m) EXPECT_EQ(omega[m], metric(e.scores[m]));
-  for (const Families families : {Families::kWeighted, Families::kEqual, Families::kPooled})
+  for (const Families families :
+       {Families::kLearned, Families::kWeighted, Families::kEqual, Families::kPooled})
     for (const Normalize normalize : {Normalize::kQuery, Normalize::kNone})
       for (const Checkpoints checkpoints : {Checkpoints::kChosen, Checkpoints::kAll}) {
         MixOptions options;
@@ -101,6 +120,41 @@ TEST(Mixer, GridEqualsTheSlowVersion) {
           expect_slow_grid(e, options, kAll, lengths);
         }
       }
+}
+
+TEST(Mixer, WithWeightsOfQueriesEqualsTheSlowVersion) {
+  Ensemble e = make_ensemble(2);
+  for (size_t q = 0; q < e.data.queries.size(); ++q) e.weights.push_back(0.25 * static_cast<double>(q % 5));
+  for (const Families families :
+       {Families::kLearned, Families::kWeighted, Families::kEqual, Families::kPooled})
+    for (const int parts : {1, 4}) {
+      MixOptions options;
+      options.families = families;
+      options.parts = parts;
+      options.c_step = 100;
+      expect_slow_grid(e, options, kAll, {10, 20, 50});
+      expect_slow_grid(e, options, {"AB", "boosting", std::nullopt, false}, {10, 20, 50});
+      // The weights are no ornament.
+      Ensemble plain = e;
+      plain.weights.clear();
+      EXPECT_GT(std::abs(mix_all(plain, options).chosen_by - mix_all(e, options).chosen_by), 1e-4);
+    }
+}
+
+TEST(Mixer, ModelsOfTheOnlyFamilyHaveLearnedMasses) {
+  Ensemble e;
+  e.data = test::make_up({.documents = 2500, .seed = 5});
+  for (const std::string model : {"a", "b", "c"})
+    for (const int64_t length : {10, 20})
+      for (const CalibrationKind kind : {CalibrationKind::kCpc, CalibrationKind::kRbc})
+        e.add({"boosting", kind, length, model, 0, std::string(to_string(kind))}, model == "a" ? 6 : 3, 5);
+  MixOptions options;
+  options.c_step = 100;
+  options.parts = 3;
+  for (const Families families : {Families::kLearned, Families::kWeighted}) {
+    options.families = families;
+    expect_slow_grid(e, options, kAll, {10, 20});
+  }
 }
 
 // Runs of other lengths, lengths that one run alone has, and a learner without any.
@@ -129,7 +183,8 @@ TEST(Mixer, RunsOfDifferentLengthsEqualTheSlowVersion) {
   options.c_step = 100;
   options.parts = 3;
   const std::vector<int64_t> all = {7, 10, 20, 35, 50, 60, 100};
-  for (const Families families : {Families::kWeighted, Families::kEqual, Families::kPooled}) {
+  for (const Families families :
+       {Families::kLearned, Families::kWeighted, Families::kEqual, Families::kPooled}) {
     options.families = families;
     expect_slow_grid(e, options, kAll, all);
   }
@@ -174,7 +229,8 @@ TEST(Mixer, CopiesAreLeftOutOfTheMixturesThatHaveTheOriginal) {
   options.c_step = 100;
   options.parts = 2;
   const std::vector<int64_t> all = {7, 10, 20, 35, 50, 60, 100};
-  for (const Families families : {Families::kWeighted, Families::kEqual, Families::kPooled}) {
+  for (const Families families :
+       {Families::kLearned, Families::kWeighted, Families::kEqual, Families::kPooled}) {
     options.families = families;
     expect_slow_grid(e, options, kAll, all);
   }

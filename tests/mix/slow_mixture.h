@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/calibrate/made_up.h"
+#include "tunemix/core/random.h"
 #include "tunemix/mix/mixer.h"
 
 namespace tunemix::mixing_test {
@@ -20,11 +21,12 @@ struct Ensemble {
   MadeUp data;
   std::vector<Member> members;
   std::vector<std::vector<float>> scores;
+  std::vector<double> weights;  // of queries; empty: 1
 
   MemberSource source() const {
     return [this](size_t member) { return std::span(scores[member]); };
   }
-  ValidationData validation() const { return {data.queries, data.labels, data.grades}; }
+  ValidationData validation() const { return {data.queries, data.labels, data.grades, weights}; }
   void add(Member member, double noise, uint64_t seed) {
     Random random(seed, member.name());
     std::vector<float> s;
@@ -95,13 +97,15 @@ inline std::vector<size_t> slow_chosen(const Ensemble& e, const Variant& variant
   return chosen;
 }
 
-// One point of the grid: the quality that it is chosen by, and the weights of its final mixture.
+// One point of the grid: the quality that it is chosen by, and the weights of its final mixture before light
+// members are left out.
 class SlowMixture {
  public:
   SlowMixture(const Ensemble& e, const std::vector<size_t>& chosen, double c, const MixOptions& options)
-      : e_(e), chosen_(chosen), c_(c), options_(options) {
+      : e_(e), chosen_(chosen), options_(options) {
     queries_ = e.data.queries.size();
     parts_ = std::min<size_t>(static_cast<size_t>(options.parts), queries_);
+    for (size_t q = 0; q < queries_; ++q) counts_.push_back(e.weights.empty() ? 1 : e.weights[q]);
     const SelectionMetric metric(e.data.queries, e.data.labels, e.data.grades);
     per_query_.assign(e.members.size(), std::vector<double>(queries_));
     for (const size_t m : chosen) {
@@ -114,22 +118,48 @@ class SlowMixture {
     std::map<std::string, std::vector<double>> alone;
     for (const std::string& family : families) {
       alone[family].resize(queries_);
-      for (size_t p = 0; p < parts_; ++p) judge(weigh(outside(p), {{family, 1}}), p, alone[family]);
+      for (size_t p = 0; p < parts_; ++p)
+        judge(weigh(outside(p), c, families_, {{family, 1}}), p, alone[family]);
     }
-    std::vector<double> judged(queries_);
-    for (size_t p = 0; p < parts_; ++p) judge(weigh(outside(p), masses(alone, outside(p))), p, judged);
-    for (const double value : judged) quality += value / static_cast<double>(queries_);
     const std::vector<bool> all(queries_, true);
-    weights = weigh(all, masses(alone, all));
+    std::vector<Masses> learned(parts_ + 1);
+    if (options.families == Families::kLearned) learned = learn();
+    const auto weigh_both = [&](const std::vector<bool>& in, const Masses& of_models) {
+      const std::vector<double> before = weigh(in, c, families_, masses(alone, in));
+      if (of_models.empty()) return before;
+      const std::vector<double> after = weigh(in, c, models_, of_models);
+      std::vector<double> both;
+      for (size_t m = 0; m < before.size(); ++m)
+        both.push_back((1 - share()) * before[m] + share() * after[m]);
+      return both;
+    };
+    std::vector<double> judged(queries_);
+    for (size_t p = 0; p < parts_; ++p) judge(weigh_both(outside(p), learned[p]), p, judged);
+    quality = mean(judged, all);
+    weights = weigh_both(all, learned[parts_]);
   }
 
   double quality = 0;
   std::vector<double> weights;  // of the chosen members
 
+  // Of the mixture with such weights of the chosen members, on all queries.
+  double quality_of(const std::vector<double>& weighted) const {
+    std::vector<double> values(queries_);
+    for (size_t p = 0; p < parts_; ++p) judge(weighted, p, values);
+    return mean(values, std::vector<bool>(queries_, true));
+  }
+
  private:
+  using Masses = std::map<std::string, double>;
+  using Groups = std::string (SlowMixture::*)(size_t) const;
+
   std::string family_of(size_t m) const {
     return options_.families == Families::kPooled ? "" : e_.members[m].family;
   }
+  std::string model_of(size_t m) const { return e_.members[m].family + "/" + e_.members[m].model; }
+  static constexpr Groups families_ = &SlowMixture::family_of;
+  static constexpr Groups models_ = &SlowMixture::model_of;
+
   size_t part_begin(size_t p) const { return p * queries_ / parts_; }
 
   std::vector<bool> outside(size_t p) const {
@@ -137,37 +167,95 @@ class SlowMixture {
     if (parts_ > 1) std::fill(in.begin() + part_begin(p), in.begin() + part_begin(p + 1), false);
     return in;
   }
-  static double mean(const std::vector<double>& values, const std::vector<bool>& in) {
+  double mean(const std::vector<double>& values, const std::vector<bool>& in) const {
     double sum = 0, count = 0;
     for (size_t q = 0; q < values.size(); ++q)
       if (in[q]) {
-        sum += values[q];
-        ++count;
+        sum += counts_[q] * values[q];
+        count += counts_[q];
       }
     return sum / count;
   }
-  std::map<std::string, double> masses(const std::map<std::string, std::vector<double>>& alone,
-                                       const std::vector<bool>& in) const {
-    std::map<std::string, double> result;
+  // Of queries that all count the same and tell as much.
+  double effective_queries() const {
+    double sum = 0, squares = 0;
+    for (const double count : counts_) {
+      sum += count;
+      squares += count * count;
+    }
+    return sum * sum / squares;
+  }
+  double share() const {
+    const double n = effective_queries();
+    return n * n / (n * n + 70 * 70);
+  }
+  Masses masses(const std::map<std::string, std::vector<double>>& alone, const std::vector<bool>& in) const {
+    Masses result;
     double sum = 0;
+    const bool by_quality =
+        options_.families == Families::kWeighted || options_.families == Families::kLearned;
     for (const auto& [family, values] : alone) {
       const double rate = 2 * std::sqrt(static_cast<double>(queries_));
-      result[family] = options_.families == Families::kWeighted ? std::exp(rate * mean(values, in)) : 1;
+      result[family] = by_quality ? std::exp(rate * mean(values, in)) : 1;
       sum += result[family];
     }
     for (auto& [family, mass] : result) mass /= sum;
     return result;
   }
-  // Weights by the quality on some queries; families without a mass have none.
-  std::vector<double> weigh(const std::vector<bool>& in, const std::map<std::string, double>& mass) const {
+  // By part and then by all: the mean, over samples of the queries outside it, of the best of all mixtures of
+  // one model or two with equal masses.
+  std::vector<Masses> learn() const {
+    std::set<std::string> models;
+    for (const size_t m : chosen_) models.insert(model_of(m));
+    if (models.size() == 1) return std::vector<Masses>(parts_ + 1);
+    const auto steps = static_cast<size_t>((options_.c_to - options_.c_from) / options_.c_step) + 1;
+    const double c = options_.c_from + static_cast<double>(steps / 2) * options_.c_step;
+    std::vector<std::pair<Masses, std::vector<double>>> candidates;  // masses, quality of each query
+    for (const std::string& first : models)
+      for (const std::string& second : models) {
+        if (second > first) break;
+        Masses tried;
+        tried[first] += 0.5;
+        tried[second] += 0.5;
+        std::vector<double> values(queries_);
+        for (size_t p = 0; p < parts_; ++p) judge(weigh(outside(p), c, models_, tried), p, values);
+        candidates.emplace_back(tried, values);
+      }
+    std::vector<Masses> result(parts_ + 1);
+    for (size_t sample = 0; sample < 300; ++sample) {
+      Random random(sample, "queries that masses are learned from");
+      std::vector<double> drawn(queries_);
+      for (size_t i = 0; i < queries_; ++i) ++drawn[random.below(queries_)];
+      for (size_t p = 0; p <= parts_; ++p) {
+        const std::vector<bool> in = p < parts_ ? outside(p) : std::vector<bool>(queries_, true);
+        std::vector<double> sums;
+        for (const auto& [tried, values] : candidates) {
+          sums.push_back(0);
+          for (size_t q = 0; q < queries_; ++q)
+            if (in[q]) sums.back() += drawn[q] * counts_[q] * values[q];
+        }
+        const double highest = *std::max_element(sums.begin(), sums.end()) - 1e-9;
+        const auto best = std::count_if(sums.begin(), sums.end(), [&](double sum) { return sum >= highest; });
+        for (size_t k = 0; k < sums.size(); ++k)
+          if (sums[k] >= highest)
+            for (const auto& [model, mass] : candidates[k].first)
+              result[p][model] += mass / static_cast<double>(300 * best);
+      }
+    }
+    return result;
+  }
+  // Weights by the quality on some queries, those of each group with its mass as their sum; groups without a
+  // mass have none.
+  std::vector<double> weigh(const std::vector<bool>& in, double c, Groups group_of,
+                            const Masses& mass) const {
     std::map<std::string, double> sums;
-    for (const size_t m : chosen_) sums[family_of(m)] += std::exp(c_ * mean(per_query_[m], in));
+    for (const size_t m : chosen_) sums[(this->*group_of)(m)] += std::exp(c * mean(per_query_[m], in));
     std::vector<double> result;
     for (const size_t m : chosen_) {
-      const auto found = mass.find(family_of(m));
-      result.push_back(found == mass.end()
-                           ? 0
-                           : found->second * std::exp(c_ * mean(per_query_[m], in)) / sums[family_of(m)]);
+      const std::string group = (this->*group_of)(m);
+      const auto found = mass.find(group);
+      result.push_back(
+          found == mass.end() ? 0 : found->second * std::exp(c * mean(per_query_[m], in)) / sums[group]);
     }
     return result;
   }
@@ -188,12 +276,12 @@ class SlowMixture {
 
   const Ensemble& e_;
   const std::vector<size_t>& chosen_;
-  double c_;
   const MixOptions& options_;
   size_t queries_ = 0;
   size_t parts_ = 1;
   std::map<size_t, std::vector<double>> prepared_;
   std::vector<std::vector<double>> per_query_;
+  std::vector<double> counts_;  // what each query counts
 };
 
 }  // namespace tunemix::mixing_test

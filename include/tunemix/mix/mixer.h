@@ -1,5 +1,5 @@
-// Chooses mixtures: exponential weights by validation quality, masses of families, the grid over c and T,
-// one-best, sub-mixtures (spec, section 5; T&M section 6).
+// Chooses mixtures: exponential weights by validation quality, masses of families and of models, the grid
+// over c and T, one-best, sub-mixtures (spec, section 5; T&M section 6).
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,10 @@ namespace tunemix {
 
 // The mass of a family after weighting inside it. kWeighted: proportional to exp(2 sqrt(n) Omega), Omega the
 // quality of the family's own mixture on the n validation queries. kEqual: the same for every family.
-// kPooled: no families, one sum (T&M).
-enum class Families : uint8_t { kWeighted, kEqual, kPooled };
+// kPooled: no families, one sum (T&M). kLearned: as kWeighted, and in the mixture of all members the mass of
+// each model is then moved towards what is best together with the others; members of less than half a percent
+// are left out of any mixture that is no worse on validation without them.
+enum class Families : uint8_t { kLearned, kWeighted, kEqual, kPooled };
 // kChosen: of every run the members of its largest checkpoint up to T, or of its smallest where none is that
 // small. kAll: every checkpoint is a member.
 enum class Checkpoints : uint8_t { kChosen, kAll };
@@ -33,7 +35,7 @@ struct MixOptions {
   int parts = 10;
   std::string metric = "ndcg@10";  // quality, that members are weighted and choices made by (SelectionName)
   Normalize normalize = Normalize::kQuery;
-  Families families = Families::kWeighted;
+  Families families = Families::kLearned;
   Checkpoints checkpoints = Checkpoints::kChosen;
   MixChoice choice = MixChoice::kGrid;
   double fixed_c = 100;          // with `fixed`
