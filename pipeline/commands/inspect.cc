@@ -14,11 +14,33 @@
 namespace tunemix {
 namespace {
 
+// The features that a score only rises or only falls with.
+void add_monotone(nlohmann::ordered_json& json, std::span<const int8_t> directions,
+                  const FeatureNames& names) {
+  for (size_t j = 0; j < directions.size(); ++j)
+    if (directions[j] != 0)
+      json["monotone"][names.label(j)] = directions[j] > 0 ? "increasing" : "decreasing";
+}
+
+// Of the ensemble: those of all its models. Their calibrations never fall, and neither does a sum of them.
+std::vector<int8_t> common_monotone(const Bundle& bundle) {
+  std::vector<int8_t> result;
+  for (const BundleModel& model : bundle.models()) {
+    std::vector<int8_t> own = model.learned.model->monotone();
+    own.resize(bundle.info().features, 0);  // standardised ones have the directions of their features
+    if (result.empty()) result = own;
+    for (size_t j = 0; j < result.size(); ++j)
+      if (result[j] != own[j]) result[j] = 0;
+  }
+  return result;
+}
+
 // Whose ensemble it is, how it is put together, and its members by falling weight.
 nlohmann::ordered_json describe_bundle(const Bundle& bundle) {
   const Mixture& mixture = bundle.mixture();
   nlohmann::ordered_json json = describe_bundle_info(bundle.info());
   json["models"] = bundle.models().size();
+  add_monotone(json, common_monotone(bundle), bundle.info().feature_names);
   json["normalize"] = mixture.normalize() == Normalize::kQuery ? "query" : "none";
   json["c"] = mixture.c();
   json["iterations"] = mixture.checkpoint();
@@ -43,6 +65,7 @@ nlohmann::ordered_json describe_model(const LearnedModel& learned) {
   for (const Point& point : model.points())
     if (!point.name().empty()) json["points"].push_back(point.name());
   add_facts(json, model.facts());
+  add_monotone(json, model.monotone(), {});
   const std::vector<double> importance = model.importance();
   std::vector<size_t> order(importance.size());
   std::iota(order.begin(), order.end(), size_t{0});

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <iostream>
+#include <numeric>
 
 #include "pipeline/commands/commands.h"
 #include "pipeline/commands/facts.h"
@@ -128,7 +129,10 @@ int train(const TrainArguments& arguments, const Program& program) {
   timer.restart();
   BinCache bins(data);
   const TrainingData training(bins);
-  TrainingRequest request{training, settings, {}, valid ? &*valid : nullptr};
+  std::vector<uint32_t> columns(data.features());
+  std::iota(columns.begin(), columns.end(), 0U);
+  TrainingRequest request{
+      training, learner.for_columns(settings, data.feature_names(), columns), {}, valid ? &*valid : nullptr};
   if (const OptionInfo* length = learner.length_option())
     request.lengths.push_back(std::stoll(setting(settings, length->name)));
   std::unique_ptr<Trainer> trainer;

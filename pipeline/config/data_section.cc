@@ -56,28 +56,6 @@ void read_folds(const YamlSection& section, DataConfig& data, ResolvedLog& log) 
   }
 }
 
-// What the features are called, before any data is read, and where it is said.
-struct KnownNames {
-  FeatureNames names;
-  std::string source;
-};
-
-KnownNames known_names(const YamlSection& section, const DataConfig& data) {
-  const auto path_of = [&](const std::string& file) { return std::filesystem::path(data.root) / file; };
-  if (!data.feature_names.empty()) {
-    const std::filesystem::path file = path_of(data.feature_names);
-    expect_readable(file);
-    return {read_feature_names(file), file.string()};
-  }
-  if (!data.given.empty()) return {data.given[0]->train.feature_names(), "the training data"};
-  if (!section.has("folds")) return {};
-  ResolvedLog none;
-  const FoldFiles fold = read_data_fold(fold_sections(section)[0], TestFiles::kMayMiss, none);
-  const std::filesystem::path file = path_of(fold.train[0]);
-  expect_readable(file);
-  return {read_header_names(file), "the head of " + file.string()};
-}
-
 // What may have been meant by a name that no feature has.
 std::string other_feature(const std::string& word, const FeatureNames& names) {
   std::vector<std::string> known;
@@ -100,7 +78,13 @@ std::string numbered_features(const YamlSection& section, const DataConfig& data
     if (item.find_first_not_of("0123456789- ") == std::string::npos) continue;
     item = item.substr(item.find_first_not_of(' '));
     item.erase(item.find_last_not_of(' ') + 1);
-    if (!known) known = known_names(section, data);
+    if (!known) {
+      DataConfig of_files = data;
+      ResolvedLog none;
+      if (section.has("folds"))
+        of_files.folds = {read_data_fold(fold_sections(section)[0], TestFiles::kMayMiss, none)};
+      known = known_names(of_files);
+    }
     if (known->names.empty())
       section.fail(key, fmt::format("'{}' is neither a number from 1 nor a range such as 1-10, and the "
                                     "features have no names; give them by data.feature_names",
@@ -220,6 +204,20 @@ FoldFiles read_fold_files(const YamlSection& fold, TestFiles test, ResolvedLog& 
 
 FoldFiles read_data_fold(const YamlSection& fold, TestFiles test, ResolvedLog& log) {
   return read_fold(fold, !fold.has("valid") || !fold.child("valid").IsMap(), test, log);
+}
+
+KnownNames known_names(const DataConfig& data) {
+  const auto path_of = [&](const std::string& file) { return std::filesystem::path(data.root) / file; };
+  if (!data.feature_names.empty()) {
+    const std::filesystem::path file = path_of(data.feature_names);
+    expect_readable(file);
+    return {read_feature_names(file), file.string()};
+  }
+  if (!data.given.empty()) return {data.given[0]->train.feature_names(), "the training data"};
+  if (data.folds.empty()) return {};
+  const std::filesystem::path file = path_of(data.folds[0].train[0]);
+  expect_readable(file);
+  return {read_header_names(file), "the head of " + file.string()};
 }
 
 void read_data(const YamlSection& section, const YamlSection& recipe, DataConfig& data, ResolvedLog& log) {

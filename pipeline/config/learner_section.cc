@@ -5,6 +5,7 @@
 
 #include "pipeline/config/sections.h"
 #include "pipeline/config/tables.h"
+#include "tunemix/learn/monotone.h"
 #include "tunemix/learners/registry.h"
 
 namespace tunemix {
@@ -12,9 +13,35 @@ namespace {
 
 constexpr size_t kMostCombinations = 200000;  // that one entry may span
 
+// A map by features, whose names are replaced by numbers.
+std::string features_by_number(const YamlSection& section, const std::string& key, const DataConfig& data) {
+  try {
+    const Monotone given = parse_monotone(section.map_text(key));
+    const bool named = std::any_of(given.begin(), given.end(), [](const auto& item) {
+      return item.first.find_first_not_of("0123456789") != std::string::npos;
+    });
+    return to_text(numbered(given, named ? known_names(data).names : FeatureNames()));
+  } catch (const InputError& error) {
+    section.fail(key, error.what());
+  }
+}
+
+// A map by features that other learners take and this one does not.
+void refuse_features(const YamlSection& section, const LearnerEntry& learner) {
+  std::map<std::string, std::vector<std::string>> takers;
+  for (const auto& entry : registry().entries())
+    for (const OptionInfo& option : entry->options)
+      if (option.role == OptionRole::kFeatures) takers[option.name].push_back(entry->type);
+  for (const auto& [key, types] : takers)
+    if (section.has(key) && std::find(types.begin(), types.end(), learner.type) == types.end())
+      section.fail(
+          key, fmt::format("cannot be kept by {}; learners that can: {}", learner.type, join(types, ", ")));
+}
+
 // All points of the grid that the section spans over a learner's options; an option with another role has one
 // value.
-std::vector<Settings> expand_grid(const YamlSection& section, const LearnerEntry& learner, ResolvedLog& log) {
+std::vector<Settings> expand_grid(const YamlSection& section, const LearnerEntry& learner,
+                                  const DataConfig& data, ResolvedLog& log) {
   std::vector<Settings> grid = {learner.complete({})};
   for (size_t o = 0; o < learner.options.size(); ++o) {
     const OptionInfo& option = learner.options[o];
@@ -33,6 +60,8 @@ std::vector<Settings> expand_grid(const YamlSection& section, const LearnerEntry
     std::vector<std::string> values;
     if (option.role == OptionRole::kPath)
       values.push_back(canonical(section.text(option.name)));
+    else if (option.role == OptionRole::kFeatures)
+      values.push_back(canonical(features_by_number(section, option.name, data)));
     else
       for (const std::string& item : section.items(option.name)) values.push_back(canonical(item));
     if (values.empty()) section.fail(option.name, "expected a value or a list of values");
@@ -153,7 +182,9 @@ void expect_source(const YamlSection& section, const CommonLearnerOptions& commo
 std::string point_key(const LearnerSpec& spec, const Point& point) {
   std::string key = spec.learner->type + "/" + spec.name;
   for (const auto& [name, value] : spec.settings)
-    if (spec.learner->option(name).role == OptionRole::kGrid) key += fmt::format("/{}={}", name, value);
+    if (const OptionRole role = spec.learner->option(name).role;
+        role == OptionRole::kGrid || role == OptionRole::kFeatures)
+      key += fmt::format("/{}={}", name, value);
   for (const auto& [name, value] : spec.own_settings()) key += fmt::format("/{}={}", name, value);
   return key + "/" + point.name();
 }
@@ -240,6 +271,7 @@ void read_learner(const YamlSection& section, const DataConfig& data, std::vecto
   for (const GridKey& key : common_grid_keys(*learner)) keys.emplace_back(key.name);
   for (const OptionInfo& option : learner->options) keys.push_back(option.name);
   if (learner->external) keys = keys + std::vector<std::string>{"name", "files"};
+  refuse_features(section, *learner);
   section.expect_keys(keys);
 
   LearnerSpec base;
@@ -270,7 +302,7 @@ void read_learner(const YamlSection& section, const DataConfig& data, std::vecto
   std::vector<bool> classes = {false};
   if (!learner->external) groupings = read_groupings(section, log);
   if (!learner->external && !learner->one_column) classes = read_classes(section, log);
-  for (const Settings& settings : expand_grid(section, *learner, log))
+  for (const Settings& settings : expand_grid(section, *learner, data, log))
     for (const std::optional<LabelGroups>& labels : groupings)
       for (const bool ordinal : classes) {
         LearnerSpec spec = base;

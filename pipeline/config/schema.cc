@@ -109,8 +109,9 @@ Json learner_schema(const LearnerEntry& learner) {
     section["properties"][key.name] = {{"description", key.doc}};
   for (const OptionInfo& option : learner.options) {
     const Json one = value_schema(option.expected);
+    const bool one_value = option.role == OptionRole::kPath || option.role == OptionRole::kFeatures;
     section["properties"][option.name] =
-        described(option.role == OptionRole::kPath ? one : list_of(one), option.doc, option.default_value);
+        described(one_value ? one : list_of(one), option.doc, option.default_value);
   }
   if (learner.external) {
     section["properties"]["name"] = {{"type", "string"}, {"pattern", "^[A-Za-z0-9._-]{1,40}$"}};

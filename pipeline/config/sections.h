@@ -17,6 +17,13 @@ FoldFiles read_fold_files(const YamlSection& fold, TestFiles test, ResolvedLog& 
 // The same, or `valid: {from: train, ...}`.
 FoldFiles read_data_fold(const YamlSection& fold, TestFiles test, ResolvedLog& log);
 
+// What the features are called, as far as it is known before the data is read, and where that is said.
+struct KnownNames {
+  FeatureNames names;
+  std::string source;
+};
+KnownNames known_names(const DataConfig& data);
+
 // Appends the learners of one entry under `learners`: all points of its grid.
 void read_learner(const YamlSection& section, const DataConfig& data, std::vector<LearnerSpec>& learners,
                   ResolvedLog& log);

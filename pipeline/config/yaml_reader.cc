@@ -307,6 +307,18 @@ std::string YamlSection::text(const std::string& key) const {
   fail(key, "expected a value");
 }
 
+std::string YamlSection::map_text(const std::string& key) const {
+  const YAML::Node value = child(key);
+  if (value.IsScalar()) return value.Scalar();
+  if (!value.IsMap()) fail(key, "expected a map");
+  std::vector<std::string> parts;
+  for (const auto& part : value) {
+    if (!part.first.IsScalar() || !part.second.IsScalar()) fail(key, "expected a map of plain values");
+    parts.push_back(part.first.Scalar() + ": " + part.second.Scalar());
+  }
+  return fmt::format("{{{}}}", join(parts, ", "));
+}
+
 std::vector<std::string> YamlSection::items(const std::string& key) const {
   const YAML::Node value = child(key);
   if (value.IsScalar()) return {value.Scalar()};

@@ -66,6 +66,8 @@ class YamlSection {
   std::string path_of(const std::string& key) const { return path_.empty() ? key : path_ + "." + key; }
   // The value of a scalar or of a list of scalars as text that an OptionTable entry reads.
   std::string text(const std::string& key) const;
+  // A map of scalars as `{a: b, c: d}`; a scalar as it is.
+  std::string map_text(const std::string& key) const;
   // The items of a list of scalars; a scalar is a list of one.
   std::vector<std::string> items(const std::string& key) const;
   [[noreturn]] void fail(const std::string& key, const std::string& what) const;

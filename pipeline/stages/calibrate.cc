@@ -91,7 +91,13 @@ void run_calibrate_job(const Plan& plan, const CalibrateJob& job, const FoldInfo
                        const BagScores& scores_of, const ArtifactStore& store, const Context& context) {
   const LearnerScores scores = mean_over_bags(plan, job, info, scores_of);
   const size_t columns = scores.points.empty() ? 0 : scores.points[0].valid.columns();
-  const std::vector<CalibrationSpec> specs = calibration_specs(plan.config.calibrate, columns, info.labels);
+  std::vector<CalibrationSpec> specs = calibration_specs(plan.config.calibrate, columns, info.labels);
+  // Of scores that only rise or fall with a feature no calibration is a member that may turn them round.
+  const bool monotone = plan.learner(job).learner->is_monotone(plan.learner(job).settings);
+  if (monotone)
+    std::erase_if(specs, [](const CalibrationSpec& spec) {
+      return spec.regressor != Regressor::kLinear && spec.regressor != Regressor::kLogistic;
+    });
   if (specs.empty())
     context.warn(
         fmt::format("{}: no calibration fits scores of one column (calibrate.rbc is empty); it has no "
@@ -106,7 +112,6 @@ void run_calibrate_job(const Plan& plan, const CalibrateJob& job, const FoldInfo
   const Documents calibration = info.train.select_queries(scores.queries);
 
   BinaryWriter members;
-  members.put<uint64_t>(scores.points.size() * specs.size());
   const size_t valid_size = info.valid.labels.size();
   const size_t test_size = info.test.labels.size();
   std::vector<float> valid(scores.points.size() * specs.size() * valid_size);
@@ -121,6 +126,7 @@ void run_calibrate_job(const Plan& plan, const CalibrateJob& job, const FoldInfo
                                  grades,         model.range,        calibration.weights};
     const uint64_t seed = derive_seed(plan.job_seed(job), "calibrate/" + model.point.name());
     for (const Calibrator& calibrator : fit_calibrators(specs, input, CalibrationOptions{}, seed, context)) {
+      if (monotone && !calibrator.never_falls()) continue;
       for (const std::string& warning : calibrator.report().warnings)
         context.log(LogLevel::kDebug, fmt::format("{}: {}: {}", job.name, calibrator.spec().name(), warning));
       calibrator.apply(model.valid, std::span(valid).subspan(at * valid_size, valid_size), context);
@@ -132,6 +138,12 @@ void run_calibrate_job(const Plan& plan, const CalibrateJob& job, const FoldInfo
       ++at;
     }
   }
+  valid.resize(at * valid_size);
+  test.resize(at * test_size);
+  BinaryWriter head;
+  head.put<uint64_t>(at);
+  std::vector<uint8_t> table(head.bytes().begin(), head.bytes().end());
+  table.insert(table.end(), members.bytes().begin(), members.bytes().end());
   // Scores do not compress; the table of members comes last, since it tells that all is there.
   BinaryWriter out;
   out.put(valid);
@@ -139,7 +151,7 @@ void run_calibrate_job(const Plan& plan, const CalibrateJob& job, const FoldInfo
   out = BinaryWriter();
   out.put(test);
   store.save(kMemberTestKind, job.key, kMembersVersion, out.bytes(), Compression::kNone);
-  store.save(kMembersKind, job.key, kMembersVersion, members.bytes());
+  store.save(kMembersKind, job.key, kMembersVersion, table);
 }
 
 std::optional<std::vector<CalibratedModel>> load_members(const Plan& plan, const CalibrateJob& job,

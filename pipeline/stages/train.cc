@@ -246,6 +246,15 @@ void store_model(const LearnedModel& model, const TrainJob& job, const ArtifactS
   store.save(kModelKind, job.key, LearnedModel::kVersion, out.bytes());
 }
 
+// What the options say of features, said of the columns that the learner is given: those of each feature, as
+// it is and standardised.
+Settings column_settings(const LearnerSpec& spec, size_t columns, size_t features, const FeatureMap* map) {
+  std::vector<uint32_t> source;
+  for (uint32_t c = 0; c < columns; ++c)
+    source.push_back((map != nullptr ? map->source(c) : c) % static_cast<uint32_t>(features));
+  return spec.learner->for_columns(spec.settings, {}, source);
+}
+
 }  // namespace
 
 void expect_given_scores(const Plan& plan, const TrainJob& job, const FoldInfo& info) {
@@ -254,8 +263,11 @@ void expect_given_scores(const Plan& plan, const TrainJob& job, const FoldInfo& 
 
 void run_train_job(const Plan& plan, const TrainJob& job, const FoldInfo& info, PreparedFold& fold,
                    const ArtifactStore& store, const Context& context) {
-  const LearnerSpec& spec = plan.learner(job);
+  LearnerSpec spec = plan.learner(job);
   const LearnerEntry& learner = *spec.learner;
+  if (!learner.external)
+    spec.settings =
+        column_settings(spec, fold.data.train.features(), info.features, fold.map ? &*fold.map : nullptr);
   const QuerySplit split = bag_split(plan.config, info.train.queries, job.fold, job.bag);
   TrainResult result;
   if (learner.external) {

@@ -285,6 +285,15 @@ std::optional<Calibrator::Linear> Calibrator::linear() const {
   return result;
 }
 
+bool Calibrator::never_falls() const {
+  if (columns_ != 1) return false;
+  if (const auto* line = std::get_if<PolynomialMap>(&map_))
+    return line->degree == 1 && line->coefficients[0] * line->scale[0] >= 0;
+  if (const auto* curve = std::get_if<LogisticMap>(&map_))
+    return (curve->high - curve->low) * curve->weights[0] >= 0;
+  return false;
+}
+
 // --- files
 
 void Calibrator::save(BinaryWriter& out) const {

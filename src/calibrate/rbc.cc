@@ -151,7 +151,7 @@ RbcFit Moments::solve(int degree, RbcTarget target, double ridge) const {
     map.low = data_.column_low;
     map.high = data_.column_high;
   }
-  RbcFit fit{std::move(map), std::max(0.0, covariance(y, y) - explained), 1, true, false, {}};
+  RbcFit fit{std::move(map), std::max(0.0, covariance(y, y) - explained), 1, true, {}};
   if (falls) fit.warnings.emplace_back(kFalls);
   const bool finite = std::all_of(x.begin(), x.end(), [](double w) { return std::isfinite(w); });
   require(finite, "a least-squares fit is not finite");

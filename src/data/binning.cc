@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
 #include <numeric>
 #include <utility>
 
 #include "data/bin_search.h"
 #include "tunemix/core/error.h"
 #include "tunemix/core/random.h"
+#include "tunemix/data/missing.h"
 
 namespace tunemix {
 namespace {
@@ -65,7 +65,7 @@ std::vector<float> quantile_cuts(const Distinct& distinct, size_t max_bins) {
 // Integers in the order of the floats, a missing value last; -0 is taken as 0.
 constexpr uint32_t kMissingKey = 0xffffffffU;
 uint32_t order_key(float x) {
-  if (std::isnan(x)) return kMissingKey;
+  if (is_missing(x)) return kMissingKey;
   const auto bits = std::bit_cast<uint32_t>(x + 0.0F);
   return (bits & 0x80000000U) != 0 ? ~bits : bits | 0x80000000U;
 }
@@ -114,11 +114,9 @@ std::vector<uint8_t> find_missing(const Dataset& data, const Context& context) {
     const size_t end = std::min(begin + kBlock, data.documents());
     const std::span<const float> values =
         data.values().subspan(begin * data.features(), (end - begin) * data.features());
-    uint32_t any = 0;
-    for (const float x : values) any |= static_cast<uint32_t>(x != x);
-    if (any == 0) return;
+    if (!any_missing(values)) return;
     for (size_t k = 0; k < values.size(); ++k)
-      if (std::isnan(values[k])) missing[static_cast<size_t>(thread)][k % data.features()] = 1;
+      if (is_missing(values[k])) missing[static_cast<size_t>(thread)][k % data.features()] = 1;
   });
   for (size_t t = 1; t < missing.size(); ++t)
     for (size_t j = 0; j < data.features(); ++j) missing[0][j] |= missing[t][j];
@@ -206,7 +204,7 @@ void complete_distinct(const Dataset& data, std::span<const size_t> max_bins,
       const float* row = data.row(i).data();
       for (size_t k = 0; k < open.size(); ++k) {
         const float x = row[open[k]];
-        if (known[k].contains(x) || std::isnan(x)) continue;
+        if (known[k].contains(x) || is_missing(x)) continue;
         std::vector<float>& seen = fresh[b][k];
         if (seen.size() > max_bins[open[k]]) continue;  // too many already
         const auto at = std::lower_bound(seen.begin(), seen.end(), x);
@@ -263,11 +261,16 @@ std::vector<std::vector<uint32_t>> share_columns(const BinCuts& cuts) {
   return columns;
 }
 
+// With one for missing values.
+size_t most_thresholds(std::span<const float> thresholds) {
+  return !thresholds.empty() && thresholds[0] == BinCuts::kLowest ? 255 : 254;
+}
+
 }  // namespace
 
 BinCuts::BinCuts(const std::vector<std::vector<float>>& thresholds) {
   for (const std::vector<float>& t : thresholds) {
-    require(t.size() <= 255, "more than 255 thresholds of a feature");
+    require(t.size() <= most_thresholds(t), "more than 254 thresholds of a feature");
     values_.insert(values_.end(), t.begin(), t.end());
     offsets_.push_back(values_.size());
   }
@@ -300,8 +303,8 @@ BinCuts BinCuts::load(BinaryReader& in) {
   cuts.values_ = in.get_vector<float>();
   bool valid = !offsets.empty() && offsets.front() == 0 && offsets.back() == cuts.values_.size();
   for (size_t j = 0; valid && j + 1 < offsets.size(); ++j) {
-    valid = offsets[j] <= offsets[j + 1] && offsets[j + 1] - offsets[j] <= 255 &&
-            offsets[j + 1] <= cuts.values_.size();
+    valid = offsets[j] <= offsets[j + 1] && offsets[j + 1] <= cuts.values_.size() &&
+            offsets[j + 1] - offsets[j] <= most_thresholds(cuts.thresholds(j));
     for (size_t k = offsets[j]; valid && k + 1 < offsets[j + 1]; ++k)
       valid = cuts.values_[k] < cuts.values_[k + 1];
   }

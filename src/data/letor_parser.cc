@@ -6,10 +6,10 @@
 #include <array>
 #include <cmath>
 #include <cstring>
-#include <limits>
 
 #include "data/decimal.h"
 #include "tunemix/core/error.h"
+#include "tunemix/data/missing.h"
 
 namespace tunemix {
 namespace {
@@ -230,7 +230,7 @@ class LineParser {
       if (options_.missing == MissingValues::kRefuse)
         return fail(word, "value {} of feature {}, expected a finite number (data.missing is refuse)",
                     quoted(word), id);
-      row_[id - 1] = std::numeric_limits<float>::quiet_NaN();
+      row_[id - 1] = kMissing;
       return p + word.size();
     }
     if (good && !std::isfinite(value) && word.find_first_of("0123456789") != std::string_view::npos)

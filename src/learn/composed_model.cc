@@ -290,6 +290,21 @@ std::vector<FeatureShares> ComposedModel::attention() const {
   return samples;
 }
 
+// A feature of several columns keeps the direction that all of them have: shares and columns rise with it.
+std::vector<int8_t> ComposedModel::monotone() const {
+  if (ordinal_) return {};
+  std::vector<int8_t> inner = part().monotone();
+  if (!map_ || inner.empty()) return inner;
+  std::vector<int8_t> all(map_->inputs, 0);
+  std::vector<uint8_t> seen(map_->inputs, 0);
+  for (size_t j = 0; j < inner.size(); ++j) {
+    const uint32_t source = map_->source(j);
+    all[source] = seen[source] == 0 || all[source] == inner[j] ? inner[j] : int8_t{0};
+    seen[source] = 1;
+  }
+  return all;
+}
+
 PlainModel ComposedModel::plain(size_t point) const {
   if (!map_ || !map_->fills_only()) return Model::plain(point);
   if (!map_->fill->indicators().empty())

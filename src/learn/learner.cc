@@ -1,8 +1,11 @@
 #include "tunemix/learn/learner.h"
 
+#include <algorithm>
+
 #include "learn/fill_missing.h"
 #include "tunemix/core/text.h"
 #include "tunemix/learn/composed_model.h"
+#include "tunemix/learn/monotone.h"
 
 namespace tunemix {
 namespace {
@@ -43,6 +46,30 @@ const OptionInfo& LearnerEntry::option(std::string_view key) const {
               join(names, ", "));
 }
 
+bool LearnerEntry::is_monotone(const Settings& settings) const {
+  return std::any_of(options.begin(), options.end(), [&](const OptionInfo& option) {
+    return option.role == OptionRole::kFeatures && setting(settings, option.name) != option.default_value;
+  });
+}
+
+Settings LearnerEntry::for_columns(Settings settings, const FeatureNames& names,
+                                   std::span<const uint32_t> source) const {
+  for (auto& [key, value] : settings) {
+    if (option(key).role != OptionRole::kFeatures) continue;
+    Monotone of_columns;
+    for (const auto& [feature, direction] : numbered(parse_monotone(value), names)) {
+      const size_t before = of_columns.size();
+      for (size_t c = 0; c < source.size(); ++c)
+        if (fmt::format("{}", source[c] + 1) == feature)
+          of_columns.emplace_back(fmt::format("{}", c + 1), direction);
+      if (of_columns.size() == before)
+        throw_input("{} names feature {}, which the learner does not see", key, feature);
+    }
+    value = to_text(of_columns);
+  }
+  return settings;
+}
+
 Settings LearnerEntry::complete(const Settings& given) const {
   Settings settings;
   for (const OptionInfo& option : options) settings.emplace_back(option.name, option.default_value);
@@ -72,7 +99,8 @@ void Registry::add(LearnerEntry entry) {
     entry.title = [type = entry.type, options = entry.options](const Settings& settings) {
       std::string title = type;
       for (const OptionInfo& option : options)
-        if (option.role == OptionRole::kGrid && setting(settings, option.name) != option.default_value)
+        if ((option.role == OptionRole::kGrid || option.role == OptionRole::kFeatures) &&
+            setting(settings, option.name) != option.default_value)
           title += fmt::format(" {}={}", option.name, setting(settings, option.name));
       return title;
     };

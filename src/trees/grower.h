@@ -27,6 +27,7 @@ class Grower {
     int buffer = -1;  // -1: those of the tree in their own order
     int depth = 0;
     typename S::Sum total = {};
+    typename S::Bounds bounds = {};
     typename Search::Found best;
     double gain = 0;  // of cutting at `best`; 0 where that is not worth it
     int slot = -1;
@@ -154,7 +155,7 @@ void Grower<S>::search_alone(Leaf& leaf, Random& random) {
   leaf.best = {};
   leaf.gain = 0;
   if (!may_split(leaf)) return;
-  const typename S::Rule rule = statistics_.rule(random);
+  const typename S::Rule rule = statistics_.rule(random, leaf.bounds);
   if (drawn_) {
     leaf.best = search_.search_drawn(documents(leaf), rule, random);
     return rate(leaf, rule);
@@ -195,8 +196,8 @@ template <Statistics S>
 void Grower<S>::search_both(Leaf& small, Leaf& large, Random& random) {
   const bool split_small = may_split(small);
   small.slot = split_small && small.count > S::kFew ? take_slot() : -1;
-  const typename S::Rule small_rule = statistics_.rule(random);
-  const typename S::Rule large_rule = statistics_.rule(random);
+  const typename S::Rule small_rule = statistics_.rule(random, small.bounds);
+  const typename S::Rule large_rule = statistics_.rule(random, large.bounds);
   std::tie(small.best, large.best) = search_.search(documents(small), small_rule, histograms(small.slot),
                                                     histograms(large.slot), large.count, large_rule);
   if (!split_small) small.best = {};
@@ -223,6 +224,8 @@ Cut Grower<S>::split(size_t parent) {
   above.buffer = to_buffer;
   above.total = S::rest(below.best.total, below.best.below);
   above.depth = below.depth + 1;
+  above.bounds = below.bounds;
+  statistics_.bound(below.best, below.bounds, above.bounds);
   below.total = below.best.below;
   below.count = stay;
   below.buffer = to_buffer;

@@ -357,7 +357,7 @@ void NodeSearch<S>::search_feature(uint32_t j, const Cell* kept, size_t count, c
 template <Statistics S>
 void NodeSearch<S>::search_cuts(const Cut& first, const Cell* kept, size_t bins, size_t count,
                                 const Rule& rule, bool side_known, Found& best) const {
-  const BestCut found = statistics_.best_cut(first.feature, kept, bins, count, best.total, rule);
+  const BestCut found = statistics_.best_cut(first, kept, bins, count, best.total, rule);
   if (!found.found) return;
   if (best.found &&
       (found.value < best.value || (found.value == best.value && best.cut.feature <= first.feature)))

@@ -51,15 +51,17 @@ concept Statistics = requires(S& tree, const S& s, const typename S::Cell* from,
                               size_t n, const uint8_t* tile, std::span<const uint8_t* const> columns,
                               const Documents& documents, const typename S::Sum& sum,
                               const typename S::Rule& rule, const NodeCut<typename S::Sum>& cut,
-                              Random& random, uint32_t feature) {
+                              const Cut& first, typename S::Bounds& bounds, Random& random) {
   // Nodes of so few documents are searched again faster than their histograms are kept.
   { S::kFew } -> std::convertible_to<size_t>;
   // To search a histogram is as much work as to add so many documents to it.
   { S::kSearchCost } -> std::convertible_to<size_t>;
 
-  // The rule of the next node; what to learn from the cut of the root, before others are searched.
-  { tree.rule(random) } -> std::same_as<typename S::Rule>;
+  // The rule of the next node, whose values stay within the bounds; what to learn from the cut of the root,
+  // before others are searched; the bounds of the children of a node that is cut, which had them both.
+  { tree.rule(random, bounds) } -> std::same_as<typename S::Rule>;
   tree.see_root(cut);
+  s.bound(cut, bounds, bounds);
   // All documents, of which a node's are a share.
   { s.documents() } -> std::same_as<size_t>;
 
@@ -90,8 +92,8 @@ concept Statistics = requires(S& tree, const S& s, const typename S::Cell* from,
   // Over the first n bins of a kept histogram; of all documents but some.
   { s.sum(from, n) } -> std::same_as<typename S::Sum>;
   { s.rest(sum, sum) } -> std::same_as<typename S::Sum>;
-  // Of a feature with n bins, in a node of n documents and that sum.
-  { s.best_cut(feature, from, n, n, sum, rule) } -> std::same_as<BestCut>;
+  // Of n bins, of which the first belongs to the first cut, in a node of n documents and that sum.
+  { s.best_cut(first, from, n, n, sum, rule) } -> std::same_as<BestCut>;
   // The value of a node that is not cut; what a cut must add to it to be worth it.
   { s.uncut(sum, rule) } -> std::same_as<double>;
   { s.least_gain(0.0, rule) } -> std::same_as<double>;

@@ -421,16 +421,9 @@ TEST_P(ContractOfMissing, IsTrainedOnMediansAndIndicators) {
   for (size_t p = 0; p < scores.size(); ++p) expect_same_scores(scores[p], by_hand[p]);
 }
 
-std::vector<std::string> types_with_missing() {
-  std::vector<std::string> types;
-  for (const std::string& type : test::trained_types())
-    if (!registry().expect(type).takes_missing) types.push_back(type);
-  return types;
-}
-
 INSTANTIATE_TEST_SUITE_P(Registry, Contract, testing::ValuesIn(test::trained_types()),
                          [](const auto& tested) { return tested.param; });
-INSTANTIATE_TEST_SUITE_P(Registry, ContractOfMissing, testing::ValuesIn(types_with_missing()),
+INSTANTIATE_TEST_SUITE_P(Registry, ContractOfMissing, testing::ValuesIn(test::trained_types()),
                          [](const auto& tested) { return tested.param; });
 INSTANTIATE_TEST_SUITE_P(Registry, ContractOfStates, testing::ValuesIn(resumable_types()),
                          [](const auto& tested) { return tested.param; });

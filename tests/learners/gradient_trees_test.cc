@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <set>
 
 #include "learners/gradient_trees/grower.h"
 #include "learners/gradient_trees/lambda_kernel.h"
@@ -400,10 +401,22 @@ PlainTree plain_tree(const BinnedDataset& bins, const BinCuts& cuts, const std::
     return sum;
   };
   const double l2 = options.l2 * scale.hessian;
-  const auto value = [&](std::pair<int64_t, int64_t> sum) {
-    const auto g = static_cast<double>(sum.first);
-    return g * g / (static_cast<double>(sum.second) + l2);
+  // The best value of a leaf within the bounds, and what it gains there.
+  using Bounds = std::pair<double, double>;
+  const auto best_value = [&](std::pair<int64_t, int64_t> sum, const Bounds& bounds) {
+    const double free = -(static_cast<double>(sum.first) / scale.gradient) /
+                        (static_cast<double>(sum.second) / scale.hessian + options.l2);
+    return std::clamp(free, bounds.first, bounds.second);
   };
+  const auto value = [&](std::pair<int64_t, int64_t> sum, const Bounds& bounds) {
+    const double w = best_value(sum, bounds) * scale.gradient / scale.hessian;
+    return -2 * static_cast<double>(sum.first) * w - (static_cast<double>(sum.second) + l2) * w * w;
+  };
+  const auto direction = [&](const Cut& cut) {
+    const bool only_missing = cut.bin == 0 && cuts.has_missing(cut.feature);
+    return options.monotone.empty() || only_missing ? 0 : options.monotone[cut.feature];
+  };
+  std::vector<Bounds> bounds = {{-HUGE_VAL, HUGE_VAL}};
   std::vector<std::vector<size_t>> leaves(1);
   std::vector<int> depth = {0};
   for (size_t i = 0; i < words.size(); ++i) leaves[0].push_back(i);
@@ -441,7 +454,10 @@ PlainTree plain_tree(const BinnedDataset& bins, const BinCuts& cuts, const std::
           const std::pair<int64_t, int64_t> above = {total.first - below.first, total.second - below.second};
           if (static_cast<double>(below.second) < least || static_cast<double>(above.second) < least)
             continue;
-          const double gain = value(below) + value(above) - value(total);
+          const int order = direction(cut);
+          if (order * best_value(below, bounds[leaf]) > order * best_value(above, bounds[leaf])) continue;
+          const double gain =
+              value(below, bounds[leaf]) + value(above, bounds[leaf]) - value(total, bounds[leaf]);
           // What is ahead by rounding only is a tie.
           if (gain > best.gain * (1 + 1e-6)) {
             best = {gain, cut};
@@ -455,15 +471,19 @@ PlainTree plain_tree(const BinnedDataset& bins, const BinCuts& cuts, const std::
       best.cut.missing_above = 2 * side(leaves[from], best.cut, true).size() > leaves[from].size();
     tree.cuts.push_back(best.cut);
     tree.split_leaf.push_back(static_cast<uint8_t>(from));
+    bounds.push_back(bounds[from]);
+    if (const int order = direction(best.cut); order != 0) {
+      const double middle = (best_value(sums(side(leaves[from], best.cut, false)), bounds[from]) +
+                             best_value(sums(side(leaves[from], best.cut, true)), bounds[from])) /
+                            2;
+      (order > 0 ? bounds[from].second : bounds[from].first) = middle;
+      (order > 0 ? bounds.back().first : bounds.back().second) = middle;
+    }
     leaves.push_back(side(leaves[from], best.cut, true));
     leaves[from] = side(leaves[from], best.cut, false);
     depth.push_back(++depth[from]);
   }
-  for (const auto& set : leaves) {
-    const auto sum = sums(set);
-    tree.values.push_back(-(static_cast<double>(sum.first) / scale.gradient) /
-                          (static_cast<double>(sum.second) / scale.hessian + options.l2));
-  }
+  for (size_t k = 0; k < leaves.size(); ++k) tree.values.push_back(best_value(sums(leaves[k]), bounds[k]));
   return tree;
 }
 
@@ -483,7 +503,7 @@ Dataset with_missing(const Dataset& data, uint64_t seed) {
                       std::move(offsets));
 }
 
-void expect_plain_trees(const Dataset& data) {
+void expect_plain_trees(const Dataset& data, const std::vector<int8_t>& monotone = {}) {
   for (const size_t max_bins : {20, 255})
     for (const int depth : {0, 3})
       for (const double l2 : {0.0, 5.0}) {
@@ -502,6 +522,7 @@ void expect_plain_trees(const Dataset& data) {
         options.depth = depth;
         options.l2 = l2;
         options.min_documents = 7;
+        options.monotone = monotone;
         TreeGrower grower(bins, cuts, options, nullptr, 0, 0, context);
         const GrownTree fast = grower.grow(words.data(), scale, {nullptr, words.size()}, {}, random);
         const PlainTree plain = plain_tree(bins, cuts, words, scale, options);
@@ -521,6 +542,86 @@ void expect_plain_trees(const Dataset& data) {
 TEST(TreeGrower, EqualsThePlainTreeCutForCut) {
   expect_plain_trees(tree_data(5, 60));
   expect_plain_trees(with_missing(tree_data(5, 60), 1));
+}
+
+TEST(TreeGrower, EqualsThePlainTreeOfMonotoneFeatures) {
+  // Half of the features may only rise or only fall, among them those with missing values.
+  std::vector<int8_t> monotone;
+  for (int j = 0; j < 13; ++j) monotone.push_back(static_cast<int8_t>(j % 4 == 1 ? 1 : j % 4 == 2 ? -1 : 0));
+  expect_plain_trees(tree_data(5, 60), monotone);
+  expect_plain_trees(with_missing(tree_data(5, 60), 1), monotone);
+  for (int8_t& direction : monotone) direction = -1;
+  expect_plain_trees(tree_data(5, 60), monotone);
+}
+
+// Falls of the score while a feature rises through all its thresholds, in units of the range of scores, or
+// rises where it may not.
+double worst_turn(const Model& model, const Dataset& data, size_t feature, int direction,
+                  const Context& context) {
+  std::set<float> values = {-1e30F, 1e30F};
+  for (size_t i = 0; i < data.documents(); ++i)
+    if (!std::isnan(data.row(i)[feature])) values.insert(data.row(i)[feature]);
+  std::vector<float> features;
+  size_t documents = 0;
+  for (size_t i = 0; i < data.documents(); i += 29)
+    for (const float value : values) {
+      features.insert(features.end(), data.row(i).begin(), data.row(i).end());
+      features[documents++ * data.features() + feature] = value;
+    }
+  const Dataset swept =
+      with_queries(std::move(features), data.features(), std::vector<int32_t>(documents, 0), {0, documents});
+  double worst = 0;
+  std::vector<size_t> points(model.points().size());
+  std::iota(points.begin(), points.end(), size_t{0});
+  for (const ScoreMatrix& scores : model.score(swept, points, context))
+    for (size_t i = 1; i < documents; ++i)
+      if (i % values.size() != 0)
+        worst = std::max(worst, direction * (static_cast<double>(scores.row(i - 1)[0]) - scores.row(i)[0]));
+  return worst;
+}
+
+TEST(TreeLearners, ScoresNeverTurnAgainstAMonotoneFeature) {
+  const Context context(2);
+  const Dataset whole = tree_data(21, 60);
+  const Dataset holes = with_missing(whole, 3);
+  std::vector<std::pair<std::string, Settings>> learners;
+  for (const std::string& type : kTypes)
+    if (registry().expect(type).one_column) learners.push_back({type, small(type)});
+  learners.push_back({"lambdamart", {{"bandit", "value"}, {"leaves", "16"}, {"min_documents", "1"}}});
+  learners.push_back({"mart", {{"row_fraction", "0.5"}, {"feature_fraction", "0.5"}, {"l2", "3"}}});
+  double free_turn = 0;
+  for (const auto& [type, given] : learners)
+    for (const Dataset* data : {&whole, &holes}) {
+      Settings settings = given;
+      settings.emplace_back("monotone",
+                            "{1: increasing, 2: decreasing, 3: decreasing, 5: increasing, 6: increasing}");
+      const LearnedModel learned = test::train_by_name(*data, type, settings, {3, 30}, context);
+      const std::vector<int8_t> expected = {1, -1, -1, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0};
+      EXPECT_EQ(learned.model->monotone(), expected);
+      const std::vector<uint8_t> bytes = test::bytes_of(*learned.model);
+      BinaryReader in(bytes, "model");
+      EXPECT_EQ(learned.learner->load(in)->monotone(), expected);
+      const LearnedModel free = test::train_by_name(*data, type, given, {3, 30}, context);
+      EXPECT_TRUE(free.model->monotone().empty());
+      for (size_t j = 0; j < expected.size(); ++j) {
+        if (expected[j] == 0) continue;
+        EXPECT_EQ(worst_turn(*learned.model, *data, j, expected[j], context), 0) << type << ' ' << j;
+        free_turn = std::max(free_turn, worst_turn(*free.model, *data, j, expected[j], context));
+      }
+      std::vector<double> importance = learned.model->importance();
+      EXPECT_GT(importance[0] + importance[4] + importance[5], 0) << type;
+    }
+  EXPECT_GT(free_turn, 0.01);
+}
+
+TEST(TreeLearners, MonotoneFeaturesThatAreNoneAreRefused) {
+  const Context context;
+  const Dataset data = tree_data(1, 5);
+  for (const char* text : {"{14: increasing}", "{0: increasing}", "{1: up}", "{1}", "increasing"})
+    EXPECT_THROW(test::train_by_name(data, "mart", {{"monotone", text}}, {1}, context), InputError) << text;
+  for (const char* type : {"adaboost_mh", "logitboost", "ranksvm"})
+    EXPECT_THROW(test::train_by_name(data, type, {{"monotone", "{1: increasing}"}}, {1}, context),
+                 InputError);
 }
 
 // A missing value alone tells the grade; the values do not.

@@ -97,6 +97,8 @@ class Calibrator {
     std::vector<double> weights;  // of the columns
   };
   std::optional<Linear> linear() const;
+  // Of one column: whether the score surely never falls as the column rises.
+  bool never_falls() const;
 
   const CalibrationSpec& spec() const { return spec_; }
   const FitReport& report() const { return report_; }

@@ -62,6 +62,7 @@ class ComposedModel final : public Model {
   Facts facts() const override;
   std::vector<double> importance() const override;
   std::vector<FeatureShares> attention() const override;
+  std::vector<int8_t> monotone() const override;
   PlainModel plain(size_t point) const override;
   // The model that was put together with something else; not of ordinal problems.
   const Model& part() const { return *parts_.at(0).model; }

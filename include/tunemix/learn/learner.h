@@ -76,6 +76,9 @@ class Model {
   virtual std::vector<FeatureShares> attention() const { return {}; }
   // Not empty: the model is a name for scores from elsewhere, which have to be given for new documents.
   virtual std::string external_scores() const { return {}; }
+  // For each feature 1 where a document's score never falls as its value rises, all else being as it is, -1
+  // where it never rises, or 0; empty: all 0.
+  virtual std::vector<int8_t> monotone() const { return {}; }
   // The scores of a point in plain terms, for other programs. Throws InputError with the reason where they
   // are something else.
   virtual PlainModel plain(size_t point) const;
@@ -109,7 +112,8 @@ struct TrainingRequest {
 
 // What a list means where one value is expected: kGrid: one learner for each; kLength: rounds, where a list
 // means checkpoints of one run; kPath: the option itself is a list, whose values are points of one run.
-enum class OptionRole { kGrid, kLength, kPath };
+// kFeatures: a map by features (monotone.h), in which names become numbers before training.
+enum class OptionRole { kGrid, kLength, kPath, kFeatures };
 
 struct OptionInfo {
   std::string name;
@@ -161,6 +165,11 @@ struct LearnerEntry {
   // The option that is the number of rounds, if there is one.
   const OptionInfo* length_option() const;
   const OptionInfo& option(std::string_view key) const;  // throws InputError with the nearest name
+  // Whether these settings ask for scores that only rise, or only fall, with some features.
+  bool is_monotone(const Settings& settings) const;
+  // The settings with features by other numbers in maps of them: column c of the data is made of feature
+  // source[c], both from 0. Names become numbers before.
+  Settings for_columns(Settings settings, const FeatureNames& names, std::span<const uint32_t> source) const;
   // All options: the given ones over the defaults. Throws InputError for an unknown key or a bad value.
   Settings complete(const Settings& given) const;
 };

@@ -16,6 +16,7 @@ class ClassWeights {
   using Cell = int32_t;
   using Sum = Sums;
   using Rule = Criterion;
+  struct Bounds {};  // votes have none
   static constexpr size_t kFew = 1024;
   static constexpr size_t kSearchCost = 600;
 
@@ -43,8 +44,9 @@ class ClassWeights {
   // Of a cut under the stump's criterion, in [0, 1].
   static double edge(const NodeCut<Sums>& cut) { return std::min(1.0, cut.value / kOne); }
 
-  Criterion rule(Random& /*random*/) const { return criterion_; }
+  Criterion rule(Random& /*random*/, const Bounds& /*bounds*/) const { return criterion_; }
   void see_root(const NodeCut<Sums>& cut);
+  void bound(const NodeCut<Sums>& /*cut*/, Bounds& /*below*/, Bounds& /*above*/) const {}
   size_t documents() const { return weights_.documents(); }
 
   size_t open_cells() const { return kernels_.open_size(); }
@@ -82,7 +84,7 @@ class ClassWeights {
     for (size_t k = 0; k < kMostLanes; ++k) rest[k] = all[k] - some[k];
     return rest;
   }
-  BestCut best_cut(uint32_t /*feature*/, const int32_t* kept, size_t bins, size_t /*documents*/,
+  BestCut best_cut(const Cut& /*first*/, const int32_t* kept, size_t bins, size_t /*documents*/,
                    const Sums& total, const Criterion& criterion) const {
     return kernels_.best_cut(kept, bins, total, criterion);
   }

@@ -1,6 +1,8 @@
 // What gradient trees sum: a gradient and a hessian in one word.
 #pragma once
 
+#include <algorithm>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -15,12 +17,23 @@ struct GradientGrowth : GrowthOptions {
   double l2 = 0;
   double node_features = 1;  // share of the features that each node looks at
   bool random_cuts = false;  // one random cut a feature instead of the best
+  std::vector<int8_t> monotone =
+      {};  // of each feature: 1, values only rise with it, -1, only fall; empty: all free
+};
+
+// Values of leaves lie within.
+struct ValueBounds {
+  double low = -std::numeric_limits<double>::infinity();
+  double high = std::numeric_limits<double>::infinity();
+
+  double clamp(double value) const { return std::min(std::max(value, low), high); }
 };
 
 // What one node may be cut at.
 struct NodeRule {
   std::vector<uint8_t> features;  // 1 for those that may be cut; empty: all
   uint64_t random_cuts = 0;       // not 0: one random cut a feature, by this seed
+  ValueBounds bounds;
 };
 
 class Gradients {
@@ -28,6 +41,7 @@ class Gradients {
   using Cell = uint64_t;
   using Sum = uint64_t;
   using Rule = NodeRule;
+  using Bounds = ValueBounds;
   static constexpr size_t kFew = 512;
   static constexpr size_t kSearchCost = 150;
 
@@ -36,13 +50,17 @@ class Gradients {
   // Packed words by document, for a tree of so many documents and of the features with 1 (empty: all).
   void set_tree(const uint64_t* words, const WordScale& scale, size_t documents,
                 std::span<const uint8_t> features);
-  // -G / (H + l2).
-  float value(uint64_t sum) const;
+  // -G / (H + l2) within the bounds.
+  float value(uint64_t sum, const ValueBounds& bounds) const {
+    return static_cast<float>(bounds.clamp(free_value(sum)));
+  }
   // Of a gain, in what does not depend on the tree.
   double unit() const { return scale_.hessian / (static_cast<double>(scale_.gradient) * scale_.gradient); }
 
-  NodeRule rule(Random& random) const;
+  NodeRule rule(Random& random, const ValueBounds& bounds) const;
   void see_root(const NodeCut<uint64_t>& /*cut*/) {}
+  // Where values may only rise or fall, those of the children's children lie on their side of the middle.
+  void bound(const NodeCut<uint64_t>& cut, ValueBounds& below, ValueBounds& above) const;
   size_t documents() const { return documents_; }
 
   size_t open_cells() const { return kOpenStride; }
@@ -75,10 +93,10 @@ class Gradients {
   bool move_first(const uint64_t* kept, size_t bins, uint64_t* moved) const;
   uint64_t sum(const uint64_t* kept, size_t bins) const { return kept[bins - 1]; }
   static uint64_t rest(uint64_t all, uint64_t some) { return all - some; }
-  // By GL^2 / (HL + l2) + GR^2 / (HR + l2), in units.
-  BestCut best_cut(uint32_t feature, const uint64_t* kept, size_t bins, size_t documents, uint64_t total,
+  // By GL^2 / (HL + l2) + GR^2 / (HR + l2), in units; less where the bounds change a value.
+  BestCut best_cut(const Cut& first, const uint64_t* kept, size_t bins, size_t documents, uint64_t total,
                    const NodeRule& rule) const;
-  double uncut(uint64_t total, const NodeRule& rule) const;
+  double uncut(uint64_t total, const NodeRule& rule) const { return worth(total, rule.bounds); }
   // Below is only rounding.
   double least_gain(double before, const NodeRule& /*rule*/) const { return 1e-9 * before; }
   bool pays_gain() const { return true; }
@@ -87,6 +105,12 @@ class Gradients {
   }
 
  private:
+  double free_value(uint64_t sum) const;
+  double worth(uint64_t sum, const ValueBounds& bounds) const;
+  bool keeps_order(const Cut& cut, uint64_t below, uint64_t above, const ValueBounds& bounds) const;
+  int best_bounded(const Cut& first, const uint64_t* kept, size_t bins, uint64_t total, float least,
+                   const ValueBounds& bounds) const;
+
   const GradientKernels& kernels_ = gradient_kernels();
   GradientGrowth options_;
   const BinCuts& cuts_;

@@ -141,6 +141,7 @@ void TreeModel::save(BinaryWriter& out) const {
     out.put(point.length);
     out.put(point.rounds);
   }
+  out.put(parts_.monotone);
   parts_.cuts.save(out);
   write_trees(out, parts_.trees, parts_.gains);
   out.put<uint64_t>(parts_.attention.size());
@@ -166,7 +167,10 @@ std::unique_ptr<Model> TreeModel::load(BinaryReader& in) {
       in.fail("the points of the model are out of order");
     parts.points.push_back(point);
   }
+  parts.monotone = in.get_vector<int8_t>();
   parts.cuts = BinCuts::load(in);
+  if (!parts.monotone.empty() && parts.monotone.size() != parts.cuts.features())
+    in.fail("the parts of the model do not fit together");
   std::tie(parts.trees, parts.gains) = read_trees(in, parts.cuts);
   if (parts.trees.size() % parts.columns != 0) in.fail("a round is not complete");
   for (const auto& point : parts.points)

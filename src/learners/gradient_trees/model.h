@@ -26,6 +26,8 @@ struct TreeModelParts {
   std::vector<Tree> trees;   // `columns` a round
   std::vector<float> gains;  // of every cut
   std::vector<FeatureShares> attention;
+  std::vector<int8_t>
+      monotone;  // of each feature: 1, scores only rise with it, -1, only fall; empty: all free
 };
 
 class TreeModel final : public Model {
@@ -44,6 +46,7 @@ class TreeModel final : public Model {
   std::vector<double> importance() const override;  // by gain
   std::vector<FeatureShares> attention() const override { return parts_.attention; }
   PlainModel plain(size_t point) const override;
+  std::vector<int8_t> monotone() const override { return parts_.monotone; }
   void save(BinaryWriter& out) const override;
   static std::unique_ptr<Model> load(BinaryReader& in);
 

@@ -24,6 +24,12 @@ OptionTable<TreeOptions> common_options(const TreeKind& kind) {
     t.number("l2", &O::l2, 0.0, 1e12, "added to the second derivatives of every leaf");
   }
   t.number("max_bins", &O::max_bins, 2, 255, "most bins of a feature");
+  if (kind.one_column)
+    t.custom(
+        "monotone", "features with increasing or decreasing, such as {bm25: increasing, 7: decreasing}",
+        [](O& options, std::string_view text) { options.monotone = parse_monotone(text); },
+        [](const O& options) { return to_text(options.monotone); },
+        "features, by number from 1 or by name, with which the score may only rise or only fall");
   if (!kind.average) {
     t.number("patience", &O::patience, 0, 1000000,
              "stop after so many rounds without a better NDCG@10 on the validation split; 0: never");

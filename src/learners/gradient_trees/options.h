@@ -3,6 +3,7 @@
 
 #include "trees/bandit.h"
 #include "tunemix/core/options.h"
+#include "tunemix/learn/monotone.h"
 
 namespace tunemix::trees {
 
@@ -30,7 +31,8 @@ struct TreeOptions {
   double min_hessian = 1e-3;
   double l2 = 0;
   int max_bins = 255;
-  int patience = 0;  // rounds without a better validation NDCG@10; 0: no early stop
+  Monotone monotone;  // by the numbers of features
+  int patience = 0;   // rounds without a better validation NDCG@10; 0: no early stop
   BanditKind bandit = BanditKind::kNone;
   int arms_per_pull = 4;
   double exploration = 0;  // 0: the rule's own, as for the rate

@@ -19,7 +19,7 @@ namespace {
 constexpr double kUnits = 1 << 30;  // all gradients, and all hessians, of a tree together
 constexpr size_t kBlock = 4096;     // documents that are summed at a time
 
-GradientGrowth growth_options(const TreeKind& kind, const TreeOptions& options) {
+GradientGrowth growth_options(const TreeKind& kind, const TreeOptions& options, size_t features) {
   GradientGrowth growth;
   growth.leaves = options.leaves;
   growth.depth = options.depth;
@@ -28,6 +28,7 @@ GradientGrowth growth_options(const TreeKind& kind, const TreeOptions& options) 
   growth.l2 = options.l2;
   growth.node_features = kind.average ? options.feature_fraction : 1;
   growth.random_cuts = kind.random_cuts;
+  growth.monotone = directions(options.monotone, features);
   return growth;
 }
 
@@ -71,9 +72,9 @@ class TreeTrainer final : public Trainer {
       bandit_ = make_bandit({options_.bandit, options_.exploration, options_.bandit_rate,
                              options_.bandit_power, options_.bandit_confidence, options_.bandit_horizon},
                             data_.all().features());
-    grower_ =
-        std::make_unique<TreeGrower>(*bins_, *cuts_, growth_options(kind_, options_), bandit_.get(),
-                                     static_cast<size_t>(options_.arms_per_pull), histogram_bytes(), context);
+    grower_ = std::make_unique<TreeGrower>(
+        *bins_, *cuts_, growth_options(kind_, options_, data_.all().features()), bandit_.get(),
+        static_cast<size_t>(options_.arms_per_pull), histogram_bytes(), context);
     if (state != nullptr) load_state(*state);
   }
 
@@ -99,6 +100,7 @@ class TreeTrainer final : public Trainer {
     parts.trees = trees_;
     parts.gains = gains_;
     parts.attention = attention_;
+    parts.monotone = directions(options_.monotone, data_.all().features());
     return std::make_unique<TreeModel>(std::move(parts));
   }
 

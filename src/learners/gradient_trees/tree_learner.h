@@ -38,7 +38,7 @@ TreeLearner tree_learner(LearnerEntry entry, const TreeKind& kind = {}) {
     if constexpr (requires { Options::describe(t); }) Options::describe(t);
     return t;
   }();
-  describe_options(entry, table, {{"iterations", OptionRole::kLength}});
+  describe_options(entry, table, {{"iterations", OptionRole::kLength}, {"monotone", OptionRole::kFeatures}});
   return tree_learner(
       std::move(entry), kind,
       [](const Settings& settings) -> TreeOptions { return parse_settings(table, settings); },
