@@ -43,8 +43,8 @@ LearnerScores mean_over_bags(const Plan& plan, const CalibrateJob& job, const Fo
       const ScoreMatrix& own = of_bag.left_out;
       if (b == 0) {
         result.points.push_back({of_bag.point, of_bag.range,
-                                 ScoreMatrix(documents, own.columns(), own.data(), own.model()),
-                                 std::move(of_bag.valid), std::move(of_bag.test)});
+                                 ScoreMatrix(documents, own.columns(), own.model()), std::move(of_bag.valid),
+                                 std::move(of_bag.test)});
       } else {
         result.points[p].range += of_bag.range;
         add_scores(result.points[p].valid, of_bag.valid);

@@ -96,8 +96,9 @@ void add_features(SmallRun& run, std::vector<Target>& targets) {
     fs::create_directories(path.parent_path());
     run.written(path, artifact_bytes(kind, version, payload, Compression::kNone, key));
   };
-  const auto fold = std::make_shared<PreparedFold>(
-      read_fold(run.plan().config, 0, run.store(), run.context()), SourceUse::kNone, 1, std::nullopt);
+  const auto fold =
+      std::make_shared<PreparedFold>(read_fold(run.plan().config, 0, run.store(), run.context()),
+                                     Standardize::kNone, SourceUse::kNone, 1, std::nullopt);
   const Hash128 key = run.plan().fold_keys[0];
   save_features(fold->data, key, run.store());
   targets.push_back({"features", {run.payload(kFeaturesKind, key)}, [&run, stored, key](const Bytes& bytes) {

@@ -19,7 +19,7 @@ class ChooseByTest : public testing::Test {
     info_.valid = split(2);
     info_.train = split(8);
     info_.test = split(1);
-    ScoreMatrix scores(4, 1, {}, "m");
+    ScoreMatrix scores(4, 1, "m");
     for (size_t i = 0; i < 4; ++i) scores.row(i)[0] = static_cast<float>(i);
     const std::vector<int32_t> labels = {0, 1, 0, 1};
     const QueryIndex queries({0, 2, 4}, {"a", "b"});

@@ -15,7 +15,7 @@
 namespace tunemix {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using ChartJson = nlohmann::ordered_json;
 using test::sample_report_data;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -40,10 +40,10 @@ size_t count(const std::string& text, const std::string& part) {
 }
 
 // The object that the script reads, parsed back from the page.
-Json chart_data(const std::string& page) {
+ChartJson chart_data(const std::string& page) {
   const std::string open = "<script type=\"application/json\" id=\"report-data\">";
   const size_t begin = page.find(open) + open.size();
-  return Json::parse(page.substr(begin, page.find("</script>", begin) - begin));
+  return ChartJson::parse(page.substr(begin, page.find("</script>", begin) - begin));
 }
 
 TEST(Report, SameDataGivesSameBytes) {
@@ -256,7 +256,7 @@ TEST(Report, ManyMembersAreThinnedForTheChart) {
   const ReportData data = sample_report_data(167);
   ASSERT_GE(data.members.size(), 20000U);
   const std::string page = render_report(data);
-  const Json points = chart_data(page)["members"]["points"];
+  const ChartJson points = chart_data(page)["members"]["points"];
   EXPECT_EQ(points.size(), 4000U);
   EXPECT_THAT(section_of(page, "members"),
               HasSubstr("20,040 members in all folds together; the chart shows 4,000"));
@@ -311,7 +311,7 @@ TEST(Report, LearningCurvesAreOfRowsWithSeveralLengths) {
   ReportData data = sample_report_data();
   EXPECT_EQ(chart_data(render_report(data))["learning"]["curves"].size(), 2U);
   data.learning = {{"AB+EXP", 20, .7}, {"AB+EXP", 10, .55}};
-  const Json curve = chart_data(render_report(data))["learning"]["curves"][0];
+  const ChartJson curve = chart_data(render_report(data))["learning"]["curves"][0];
   EXPECT_EQ(curve["row"], "AB+EXP");
   EXPECT_EQ(curve["points"].dump(), "[[10,0.55],[20,0.7]]");
   // One length is no curve.
