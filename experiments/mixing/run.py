@@ -14,21 +14,25 @@ import csv
 import json
 import os
 import shutil
-import subprocess
 import sys
 import zlib
 from pathlib import Path
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.dont_write_bytecode = True
+from program import run, tunemix  # noqa: E402
+
 HERE = Path(__file__).resolve().parent
-TUNEMIX = os.environ.get("TUNEMIX", "build/bin/tunemix")
 LIGHTGBM = os.environ.get("LIGHTGBM")
 SHARED = os.environ.get("TUNEMIX_SHARED_DATA")
 WORK = Path(os.environ.get("WORK", "runs/mixing")).resolve()
 
 # What is compared: the config's overrides without a change and with it. A run has one of the two for each change.
 CHANGES = {
+    "learned weights": (["mix.families=weighted"], ["mix.families=learned"]),
+    "choices by all": (["mix.choose_by=validation"], ["mix.choose_by=all"]),
     "label calibrations": ([], ["calibrate.cpc=[shift, ls, ewls, el, ell, sndcg, each.ls, matrix.ls]"]),
 }
 # Beside them, with all changes: every family as the plain average of its members.
@@ -55,13 +59,6 @@ def file_of(name, variant, seed):
     return WORK / name / f"{zlib.crc32(json.dumps(variants()[variant]).encode()):08x}-{seed}.npz"
 
 
-def run(*command):
-    result = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    if result.returncode:
-        sys.exit(f"{' '.join(map(str, command))}\n{(result.stderr or result.stdout)[-2000:]}")
-    return result.stdout
-
-
 # --- the sets
 
 def folds_of(name):
@@ -81,7 +78,7 @@ def folds_of(name):
     files = [folder / f"{split}.txt" for split in ("train", "valid", "test")]
     for file, queries, seed in zip(files, SIZES[preset][size], (5, 6, 7)):
         if not file.exists():
-            run(TUNEMIX, "synth", "--preset", preset, "--queries", queries, "--seed", seed, "--out", f"{file}.part", "--quiet")
+            tunemix("synth", "--preset", preset, "--queries", queries, "--seed", seed, "--out", f"{file}.part", "--quiet")
             os.rename(f"{file}.part", file)
     return [tuple([file] for file in files)]
 
@@ -159,13 +156,13 @@ def run_recipe(name, folds, seed, only):
         if file_of(name, variant, seed).exists():  # another run has the same overrides
             continue
         settings = [config, f"seed={seed}", f"name={variant.replace(' ', '-')}", *overrides, "--runs", runs]
-        results = json.loads(run(TUNEMIX, "run", *settings, "--quiet", "--json"))
+        results = json.loads(tunemix("run", *settings, "--quiet", "--json"))
         found = {}
         for row in (row for row in results["rows"] if row["split"] == "test"):
             values = []
             for fold, (truth, begins) in zip(row["folds"], labels):
                 out = runs / "scores"
-                run(TUNEMIX, "export", *settings, "--format", "scores", "--row", row["name"], "--fold", fold["fold"], "--out", out, "--quiet")
+                tunemix("export", *settings, "--format", "scores", "--row", row["name"], "--fold", fold["fold"], "--out", out, "--quiet")
                 values.append(ndcg(truth, begins, np.loadtxt(out)))
                 if abs(values[-1].mean() - fold["ndcg@10"]) > 1e-6:
                     sys.exit(f"{name}, {variant}, {row['name']}: the scores give {values[-1].mean():.6f}, the run says {fold['ndcg@10']:.6f}")
