@@ -436,8 +436,7 @@ Dataset with_missing(const Dataset& data, uint64_t seed) {
   std::vector<float> features(data.values().begin(), data.values().end());
   for (size_t k = 0; k < features.size(); ++k)
     if (k % kFeatures > 1 && random.uniform() < 0.3) features[k] = std::numeric_limits<float>::quiet_NaN();
-  return Dataset(std::move(features), kFeatures, {data.labels().begin(), data.labels().end()}, data.queries(),
-                 {});
+  return Dataset(std::move(features), kFeatures, data.about());
 }
 
 TEST(ModelExport, MissingValuesGoTheLearnedWayInXgboostAndAreRefusedElsewhere) {

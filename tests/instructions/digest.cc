@@ -93,7 +93,7 @@ class Digest {
     options.max_steps = 50;
     for (const Calibrator& calibrator :
          fit_calibrators(all_calibrations(train_scores.columns()), input, options, 1, context_)) {
-      members_.push_back({family, calibrator.spec().kind, rounds, model, 0, calibrator.spec().name()});
+      members_.push_back({family, calibrator.spec().kind, rounds, model, calibrator.spec().name()});
       calibrator.apply(valid_scores, scores_.emplace_back(valid_.documents()), context_);
       hasher_.values(std::span<const float>(scores_.back()));
     }

@@ -245,7 +245,7 @@ TEST(LinearRegression, SolvesTheNormalEquations) {
     Dataset data = make_synthetic({.queries = 40, .features = features, .labels = 5}, context);
     ASSERT_EQ(data.documents() < data.features(), features == 900) << data.documents();
     Random random(6);
-    Documents about = data.about();
+    tunemix::Documents about = data.about();
     for (size_t i = 0; i < data.documents(); ++i)
       about.weights.push_back(static_cast<float>(i % 9 == 0 ? 0 : random.uniform() + 0.1));
     data = data.with_documents(std::move(about));

@@ -44,7 +44,7 @@ Queries made_queries(uint64_t seed, size_t queries = kQueries) {
 
 Dataset as_data(const Queries& queries, bool with_weights) {
   std::vector<float> features;
-  Documents about;
+  tunemix::Documents about;
   for (const auto& query : queries) {
     for (const Document& document : query) {
       features.insert(features.end(), document.features.begin(), document.features.end());

@@ -147,7 +147,7 @@ TEST(Mixer, ModelsOfTheOnlyFamilyHaveLearnedMasses) {
   for (const std::string model : {"a", "b", "c"})
     for (const int64_t length : {10, 20})
       for (const CalibrationKind kind : {CalibrationKind::kCpc, CalibrationKind::kRbc})
-        e.add({"boosting", kind, length, model, 0, std::string(to_string(kind))}, model == "a" ? 6 : 3, 5);
+        e.add({"boosting", kind, length, model, std::string(to_string(kind))}, model == "a" ? 6 : 3, 5);
   MixOptions options;
   options.c_step = 100;
   options.parts = 3;
