@@ -404,7 +404,7 @@ TEST_F(RunTest, MistakesInTheConfigAreOneSentenceAndCodeTwo) {
   for (const char* arguments :
        {"run none.yaml", "run", "run tiny.yaml mixx.c.to=1", "run tiny.yaml seed=x",
         "status tiny.yaml learners=[]", "export tiny.yaml", "run tiny.yaml --runs", "report tiny.yaml",
-        "job tiny.yaml --job 6", "clean --keep-last 1 --runs no"}) {
+        "job tiny.yaml --job 12", "clean --keep-last 1 --runs no"}) {
     const Result result = at_.run(arguments);
     EXPECT_EQ(result.code, 2) << arguments;
     EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
