@@ -80,14 +80,14 @@ std::string SvmSolution::id() const {
   return "svm-" + hasher.digest().hex().substr(0, 16);
 }
 
-std::vector<double> SvmSolution::folded() const {
-  std::vector<double> folded = weights;
+std::vector<double> SvmSolution::raw_coefficients() const {
+  std::vector<double> raw = weights;
   for (size_t j = 0; j < features(); ++j)
     for (size_t l = 0; l < labels; ++l) {
-      folded[j * labels + l] = weights[j * labels + l] * scaling.factor[j];
-      folded[features() * labels + l] -= folded[j * labels + l] * scaling.shift[j];
+      raw[j * labels + l] = weights[j * labels + l] * scaling.factor[j];
+      raw[features() * labels + l] -= raw[j * labels + l] * scaling.shift[j];
     }
-  return folded;
+  return raw;
 }
 
 void SvmSolution::save(BinaryWriter& out) const {
@@ -125,12 +125,12 @@ SvmModel::SvmModel(Path path) : path_(std::move(path)) {
   constexpr size_t kLanes = RankerKernels::kLanes;
   const size_t labels = columns();
   stride_ = (path_.size() * labels + kLanes - 1) / kLanes * kLanes;
-  folded_.assign((features() + 1) * stride_, 0.0);
+  raw_.assign((features() + 1) * stride_, 0.0);
   for (size_t p = 0; p < path_.size(); ++p) {
     ids_.push_back(path_[p].second.id());
-    const std::vector<double> folded = path_[p].second.folded();
+    const std::vector<double> raw = path_[p].second.raw_coefficients();
     for (size_t j = 0; j <= features(); ++j)
-      std::copy_n(&folded[j * labels], labels, &folded_[j * stride_ + p * labels]);
+      std::copy_n(&raw[j * labels], labels, &raw_[j * stride_ + p * labels]);
   }
 }
 
@@ -150,8 +150,8 @@ std::vector<ScoreMatrix> SvmModel::score(const Dataset& data, std::span<const si
   parallel_blocks(context.pool(), data.documents(), 1024, [&](size_t begin, size_t end) {
     AlignedVector<double> sums(stride_);
     for (size_t i = begin; i < end; ++i) {
-      std::copy_n(&folded_[features() * stride_], stride_, sums.data());
-      ranker_kernels().add_columns(data.row(i).data(), features(), folded_.data(), stride_, sums.data());
+      std::copy_n(&raw_[features() * stride_], stride_, sums.data());
+      ranker_kernels().add_columns(data.row(i).data(), features(), raw_.data(), stride_, sums.data());
       for (size_t p = 0; p < points.size(); ++p)
         for (size_t l = 0; l < columns(); ++l)
           scores[p].row(i)[l] = static_cast<float>(sums[points[p] * columns() + l]);
@@ -182,7 +182,7 @@ Facts SvmModel::facts() const {
 }
 
 PlainModel SvmModel::plain(size_t point) const {
-  const std::vector<double> weights = path_.at(point).second.folded();
+  const std::vector<double> weights = path_.at(point).second.raw_coefficients();
   const auto intercepts = weights.end() - static_cast<std::ptrdiff_t>(columns());
   PlainModel plain;
   plain.features = features();

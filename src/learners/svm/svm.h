@@ -58,8 +58,8 @@ struct SvmSolution {
   size_t features() const { return scaling.shift.size(); }
   double gap() const { return primal > 0 ? (primal - dual) / primal : 0; }
   std::string id() const;  // made from the content
-  // The same weights of raw features: the scaling is folded into them.
-  std::vector<double> folded() const;
+  // Coefficients of the features as they are, without the scaling.
+  std::vector<double> raw_coefficients() const;
 
   void save(BinaryWriter& out) const;
   static SvmSolution load(BinaryReader& in);
@@ -88,7 +88,7 @@ class SvmModel final : public Model {
   std::vector<std::string> ids_;  // of the points
   // Those of all points side by side, so that one pass over a document's features scores all: (features + 1)
   // x stride, of raw features; the last row is the bias.
-  AlignedVector<double> folded_;
+  AlignedVector<double> raw_;
   size_t stride_ = 0;  // points x labels, whole vectors
 };
 
