@@ -82,6 +82,7 @@ int folds(std::span<const std::string> arguments) {
     const Dataset train_set = standardize(read_letor(training, {}, context), mode, context);
     const Dataset valid = standardize(read_letor(part(3), {}, context), mode, context);
     const Dataset test = standardize(read_letor(part(4), {}, context), mode, context);
+    for (const Dataset* set : {&train_set, &valid, &test}) set->make(context.pool());
     const std::vector<double> grades = exponential_grades(train_set.max_label() + 1);
     const SelectionMetric metric(valid.queries(), valid.labels(), grades);
     Choice best;

@@ -1,7 +1,7 @@
-"""What the options of a learner's entry bring on MQ2008 and OHSUMED: ordinal classes, groups of labels, shares of features, some of the
-features, and copies of queries. Five official folds, seed 1, two bags, five calibrations; a section takes about a minute of processor time.
+"""What the options of a learner's entry bring on MQ2008 and OHSUMED: ordinal classes, groups of labels, shares of features, views
+of them, some of the features, and copies of queries. Five official folds, seed 1, two bags, five calibrations; a section takes about a minute of processor time.
 
-    TUNEMIX_SHARED_DATA=... python3 experiments/options/options.py [classes labels cdf features copies]
+    TUNEMIX_SHARED_DATA=... python3 experiments/options/options.py [classes labels cdf views features copies]
 
 writes SECTION.md beside this script: test NDCG@10 under the yahoo preset, its standard error over queries, and the validation value.
 """
@@ -44,6 +44,13 @@ def cdf():
             yield f"{name}, standardize: {kind}", row, {}, [{**learner, "standardize": kind}]
 
 
+def views():
+    for name, row, learner in [("LambdaMART", "LM+EXP", LAMBDAMART), ("AdaBoost.MH", "AB+EXP", BOOST), ("SVM", "SVM+EXP", SVM),
+                               ("RankSVM", "RS+EXP", RANKSVM)]:
+        for kind in ["none", "append", "context", ["none", "context"]]:
+            yield f"{name}, standardize: {str(kind).replace(chr(39), '')}", row, {}, [{**learner, "standardize": kind}]
+
+
 def features(name):
     parts = {"MQ2008": {"BM25": ["21-25"], "BM25 and language models": ["21-40"], "text (body, anchor, title, URL)": ["1-40"],
                         "page (PageRank, links, URL, length)": ["41-46"], "all": "all"},
@@ -71,7 +78,7 @@ def measure(name, row, data, learners, number):
     return rows["test"]["ndcg@10"], rows["test"]["stderr"], rows["valid"]["ndcg@10"]
 
 
-SECTIONS = {"classes": classes, "labels": labels, "cdf": cdf, "features": features, "copies": copies}
+SECTIONS = {"classes": classes, "labels": labels, "cdf": cdf, "views": views, "features": features, "copies": copies}
 
 
 def short(value):

@@ -75,8 +75,8 @@ struct DataConfig {
   std::vector<FoldFiles> folds;
   SyntheticConfig synthetic;
   SourceConfig source;
-  std::vector<std::shared_ptr<const FoldFeatures>> given;  // by the calling program, in place of files
-  Standardize standardize = Standardize::kNone;
+  std::vector<std::shared_ptr<const FoldFeatures>> given;       // by the calling program, in place of files
+  std::vector<Standardize> standardize = {Standardize::kNone};  // every learner sees each of them
   int calibration_parts = 5;   // bag b of a learner leaves out part b mod parts; 0: none leaves any out
   int labels = 0;              // 0: one more than the largest label of a fold's training data
   std::vector<double> grades;  // empty: 2^l - 1
@@ -101,7 +101,7 @@ struct LearnerSpec {
   std::vector<int64_t> lengths;  // of its points; empty where the learner has no length
   int bags = 1;
   Standardize standardize = Standardize::kNone;
-  bool own_standardize = false;         // another than the data's
+  bool own_standardize = false;         // not the only one of the data
   SourceUse source = SourceUse::kNone;  // never kBoth
   std::optional<LabelGroups> labels;    // what it is taught instead of the labels
   bool ordinal = false;                 // K-1 problems "label above l" instead of K classes

@@ -173,10 +173,11 @@ void expect_source(const YamlSection& section, const CommonLearnerOptions& commo
   if (external) section.fail("source", "is of learners that are trained; scores from files are given");
   if (data.source.files.empty())
     section.fail("source", fmt::format("is {}, and there is no data.source", to_string(common.source)));
-  if (common.standardize != Standardize::kReplace)
-    section.fail("standardize",
-                 fmt::format("is {}, and data.source may have another scale; set data.standardize: replace",
-                             to_string(common.standardize)));
+  for (const Standardize view : common.standardize)
+    if (view != Standardize::kReplace)
+      section.fail("standardize",
+                   fmt::format("is {}, and data.source may have another scale; set data.standardize: replace",
+                               to_string(view)));
 }
 
 std::string point_key(const LearnerSpec& spec, const Point& point) {
@@ -286,8 +287,6 @@ void read_learner(const YamlSection& section, const DataConfig& data, std::vecto
     if (!silent) log.add(section.path_of(entry.name), entry.get(common), section.origin(entry.name));
   }
   base.bags = common.bags;
-  base.standardize = common.standardize;
-  base.own_standardize = common.standardize != data.standardize;
   expect_source(section, common, data, learner->external != nullptr);
   base.copies = common.copies;
   base.leave_out = common.leave_out;
@@ -302,22 +301,26 @@ void read_learner(const YamlSection& section, const DataConfig& data, std::vecto
   std::vector<bool> classes = {false};
   if (!learner->external) groupings = read_groupings(section, log);
   if (!learner->external && !learner->one_column) classes = read_classes(section, log);
-  for (const Settings& settings : expand_grid(section, *learner, data, log))
-    for (const std::optional<LabelGroups>& labels : groupings)
-      for (const bool ordinal : classes) {
-        LearnerSpec spec = base;
-        spec.settings = settings;
-        spec.labels = labels;
-        spec.ordinal = ordinal;
-        if (has_length)
-          for (auto& [key, value] : spec.settings)
-            if (key == learner->length_option()->name) value = fmt::format("{}", spec.lengths.back());
-        spec.source = common.source == SourceUse::kBoth ? SourceUse::kNone : common.source;
-        learners.push_back(spec);
-        if (common.source != SourceUse::kBoth) continue;
-        spec.source = SourceUse::kOnly;
-        learners.push_back(std::move(spec));
-      }
+  const std::vector<Settings> grid = expand_grid(section, *learner, data, log);
+  for (const Standardize view : common.standardize)
+    for (const Settings& settings : grid)
+      for (const std::optional<LabelGroups>& labels : groupings)
+        for (const bool ordinal : classes) {
+          LearnerSpec spec = base;
+          spec.standardize = view;
+          spec.own_standardize = data.standardize.size() > 1 || view != data.standardize[0];
+          spec.settings = settings;
+          spec.labels = labels;
+          spec.ordinal = ordinal;
+          if (has_length)
+            for (auto& [key, value] : spec.settings)
+              if (key == learner->length_option()->name) value = fmt::format("{}", spec.lengths.back());
+          spec.source = common.source == SourceUse::kBoth ? SourceUse::kNone : common.source;
+          learners.push_back(spec);
+          if (common.source != SourceUse::kBoth) continue;
+          spec.source = SourceUse::kOnly;
+          learners.push_back(std::move(spec));
+        }
 }
 
 void expect_distinct(const std::vector<LearnerSpec>& learners) {

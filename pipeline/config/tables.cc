@@ -9,13 +9,6 @@
 namespace tunemix {
 namespace {
 
-std::vector<std::pair<std::string, Standardize>> standardize_words() {
-  return {{"none", Standardize::kNone},
-          {"append", Standardize::kAppend},
-          {"replace", Standardize::kReplace},
-          {"cdf", Standardize::kCdf}};
-}
-
 std::vector<std::pair<std::string, SourceUse>> source_words() {
   std::vector<std::pair<std::string, SourceUse>> words;
   for (const SourceUse use : {SourceUse::kNone, SourceUse::kJoint, SourceUse::kOnly, SourceUse::kBoth})
@@ -86,11 +79,14 @@ const OptionTable<DataConfig>& data_table() {
     OptionTable<DataConfig> t;
     t.text("root", &DataConfig::root, "a folder",
            "Folder of the files, from the current folder; $NAME and ${NAME} are taken from the environment");
-    t.choice(
+    t.choices(
         "standardize", &DataConfig::standardize, standardize_words(),
-        "What becomes of features: left as they are; standardised within each query, beside the others or in "
-        "their place; or cdf, the share of the training documents (of those that have the feature) with a "
-        "smaller value");
+        "What learners see of the features: as they are; standardised within each query, beside the others "
+        "or "
+        "in their place; cdf, the share of the training documents (of those that have the feature) with a "
+        "smaller value; or context, the features, the standardised ones and the query's means side by side. "
+        "A "
+        "list is a grid: every learner is trained on each");
     t.number("labels", &DataConfig::labels, 0, 32,
              "Number of labels K; 0: one more than the largest label of a fold's training data");
     t.numbers("grades", &DataConfig::grades, 0, 1e9, "Grade of each label, non-decreasing; []: 2^label - 1");
@@ -351,8 +347,8 @@ const OptionTable<CommonLearnerOptions>& common_learner_table(const LearnerEntry
         "Trained this often, each time with another seed and without another part of the training queries "
         "(data.calibration.parts); members are calibrated means of all bags' scores");
     if (trained) {
-      t.choice("standardize", &O::standardize, standardize_words(),
-               "Overrides data.standardize for this learner (default: as there)");
+      t.choices("standardize", &O::standardize, standardize_words(),
+                "Overrides data.standardize for this learner (default: as there); a list is a grid");
       t.choice("source", &O::source, source_words(),
                "Overrides data.source.use for this learner (default: as there; none without a data.source)");
       t.number("copies", &O::copies, 0, 100,

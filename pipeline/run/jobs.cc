@@ -90,6 +90,7 @@ std::shared_ptr<PreparedFold> FoldJobs::features(size_t fold, const LearnerSpec&
     if (runs_elsewhere() && !artifacts_.options().read_only)
       prepared->bins.keep_with(std::make_unique<StoredBins>(artifacts_.store()));
   }
+  if (!learner.learner->reads_columns || learner.copies > 0) prepared->make_features(context);
   return prepared;
 }
 
@@ -101,11 +102,10 @@ void FoldJobs::drop_features() {
 }
 
 bool FoldJobs::wide_jobs(size_t documents, size_t features, size_t jobs) const {
-  const bool appended =
-      std::any_of(plan_.config.learners.begin(), plan_.config.learners.end(),
-                  [](const LearnerSpec& l) { return l.standardize == Standardize::kAppend; });
-  const double width = static_cast<double>(features) * (appended ? 2 : 1);
-  const double values = static_cast<double>(documents) * width;
+  size_t width = features;
+  for (const LearnerSpec& learner : plan_.config.learners)
+    width = std::max(width, viewed_features(learner.standardize, features));
+  const double values = static_cast<double>(documents) * static_cast<double>(width);
   // Beside the shared features a job holds a copy of its bag, its bins and its weights.
   const double job_bytes = values * 5.2 + static_cast<double>(documents) * 100;
   struct sysinfo memory {};

@@ -83,12 +83,10 @@ std::vector<LearningPoint> learning_curves(const std::vector<const std::vector<M
   return out;
 }
 
-// The name of a feature, or its number as the files have it; of a standardised one that it is.
+// The name of a feature, or its number as the files have it; of a derived one what it is.
 std::string feature_name(const FeatureNames& names, Standardize mode, size_t feature, size_t width) {
-  if (mode == Standardize::kReplace) return names.label(feature) + " (standardised)";
-  if (mode == Standardize::kAppend && feature >= width)
-    return names.label(feature - width) + " (standardised)";
-  return names.label(feature);
+  const auto [origin, how] = feature_origin(mode, feature, width);
+  return names.label(origin) + std::string(how);
 }
 
 // The members of a mixture with the largest weights, no two of them of the same calibration.

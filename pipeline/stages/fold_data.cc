@@ -254,7 +254,7 @@ PreparedFold::PreparedFold(FoldFeatures features, Standardize mode, SourceUse so
       training(use == SourceUse::kJoint  ? std::optional(joined(data.train, *data.source, source_weight))
                : use == SourceUse::kOnly ? std::move(data.source)
                                          : std::nullopt),
-      bins(training_data(), first_standardized(data.train.features(), mode)),
+      bins(training_data(), standardized_features(mode, data.train.features())),
       map(std::move(feature_map)) {
   require(use != SourceUse::kBoth, "a learner trains once");
   data.source.reset();
@@ -303,32 +303,37 @@ void expect_known_parts(const Config& config, size_t fold, const FoldInfo& info)
                   spec.place, spec.labels->labels() - 1, fold + 1, info.labels - 1);
 }
 
+void PreparedFold::make_features(const Context& context) const {
+  for (const Dataset* split : {&data.train, &data.valid, &data.test}) split->make(context.pool());
+}
+
 std::shared_ptr<PreparedFold> prepare_fold(const Config& config, const FoldFeatures& features,
                                            Standardize mode, SourceUse source, const Context& context) {
-  const Standardize within_query = bundle_standardize(mode);
   const auto each = [](const FoldFeatures& fold, const auto& change) {
     FoldFeatures changed{change(fold.train), change(fold.valid), change(fold.test)};
     if (fold.source) changed.source = change(*fold.source);
     return changed;
   };
-  FoldFeatures data =
-      each(features, [&](const Dataset& split) { return standardize(split, within_query, context); });
-  if (config.data.features.empty() && mode != Standardize::kCdf)
+  const size_t width = features.train.features();
+  std::vector<uint32_t> kept;
+  for (const FeatureRange& range : config.data.features)
+    for (size_t id = range.first; id <= range.last; ++id) kept.push_back(static_cast<uint32_t>(id - 1));
+  FoldFeatures data = each(features, [&](const Dataset& split) {
+    return standardize(kept.empty() ? split : select_features(split, kept, context), bundle_standardize(mode),
+                       context);
+  });
+  if (kept.empty() && mode != Standardize::kCdf)
     return std::make_shared<PreparedFold>(std::move(data), mode, source, config.data.source.weight,
                                           std::nullopt);
 
   FeatureMap map;
-  map.inputs = data.train.features();
-  const size_t width = features.train.features();
-  for (size_t first = 0; first < map.inputs; first += width) {
-    for (const FeatureRange& range : config.data.features)
-      for (size_t id = range.first; id <= range.last; ++id)
-        map.columns.push_back(static_cast<uint32_t>(first + id - 1));
-    for (size_t j = 0; config.data.features.empty() && j < width; ++j)
-      map.columns.push_back(static_cast<uint32_t>(first + j));
+  map.inputs = viewed_features(mode, width);
+  if (kept.empty()) {
+    kept.resize(width);
+    std::iota(kept.begin(), kept.end(), 0U);
   }
-  if (map.columns.size() < map.inputs)
-    data = each(data, [&](const Dataset& split) { return select_features(split, map.columns, context); });
+  for (size_t first = 0; first < map.inputs; first += width)
+    for (const uint32_t j : kept) map.columns.push_back(static_cast<uint32_t>(first) + j);
   if (mode == Standardize::kCdf) {
     map.cdf = FeatureCdf::fit(data.train, context);
     data = each(data, [&](const Dataset& split) { return map.cdf->apply(split, context); });

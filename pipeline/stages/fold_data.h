@@ -39,6 +39,8 @@ struct PreparedFold {
   const Dataset& training_data() const { return training ? *training : data.train; }
   // The numbers of the queries to train on in training_data(), for a bag of the fold's own.
   std::vector<size_t> training_queries(std::span<const size_t> own) const;
+  // Of a view: brings all features into memory, for learners that read them by rows.
+  void make_features(const Context& context) const;
 
   FoldFeatures data;  // without the source
   SourceUse use;
@@ -69,7 +71,7 @@ FoldInfo describe_fold(const Config& config, const FoldFeatures& features, const
 int labels_of(const Config& config, const Dataset& train);
 // The names of the features: of the config's file, or of the data.
 FeatureNames fold_feature_names(const Config& config, const FoldInfo& info);
-// Standardised, of the features that the config names.
+// As the view has it, of the features that the config names.
 std::shared_ptr<PreparedFold> prepare_fold(const Config& config, const FoldFeatures& features,
                                            Standardize mode, SourceUse source, const Context& context);
 // How a bundle standardises features for a model: what is not done by the model itself.

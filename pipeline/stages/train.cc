@@ -95,7 +95,7 @@ std::unique_ptr<Model> train_model(const LearnerEntry& learner, const TrainingRe
 // The model of a learner whose entry says so: trained on copies of queries, on grouped labels, or as one
 // problem for each label but the last.
 std::unique_ptr<Model> train_derived(const LearnerSpec& spec, const Plan& plan, const TrainJob& job,
-                                     const FoldInfo& info, const Dataset& train, size_t standardized,
+                                     const FoldInfo& info, const Dataset& train, FeatureSpan standardized,
                                      const Dataset& calibration, const Dataset& valid,
                                      const ArtifactStore& store, const Context& context) {
   const LearnerEntry& learner = *spec.learner;
@@ -352,14 +352,15 @@ TrainResult load_train_result(std::span<const uint8_t> payload, const Plan& plan
     result.points.push_back(std::move(scores));
   }
   result.importance = in.get_vector<float>();
-  if (result.importance.size() > 2 * info.features) in.fail("it knows more features than there are");
+  const size_t most = viewed_features(plan.learner(job).standardize, info.features);
+  if (result.importance.size() > most) in.fail("it knows more features than there are");
   const size_t shares = in.get_count(16);
   for (size_t i = 0; i < shares; ++i) {
     TrainResult::AttentionPoint point{};
     point.round = in.get<int64_t>();
     point.feature = in.get<uint32_t>();
     point.share = in.get<float>();
-    if (point.feature >= 2 * info.features) in.fail("it knows more features than there are");
+    if (point.feature >= most) in.fail("it knows more features than there are");
     result.attention.push_back(point);
   }
   in.expect_end();

@@ -7,7 +7,7 @@ import json
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
 import numpy as np
 
@@ -37,8 +37,9 @@ class Ranker:
 
     learners             list of dicts as under `learners` of docs/config.md; None: the recommended recipe for the size
                          of the data
-    standardize          features within each query: "none", "append" the standardised ones, or "replace" by them;
-                         None: as the recipe has it, or "none"
+    standardize          what learners see of the features: "none", "append", "replace", "cdf" or "context"
+                         (docs/algorithms.md), or a list of those for learners on each; None: as the recipe has it, or
+                         "none"
     calibrate, mix       dicts as the sections of docs/config.md
     validation_fraction  share of the queries that validation takes where fit() is given no eval_set
     seed                 of every random choice: the same seed, data and options give the same ensemble
@@ -60,7 +61,7 @@ class Ranker:
         self,
         learners: Optional[Sequence[Mapping[str, Any]]] = None,
         *,
-        standardize: Optional[str] = None,
+        standardize: Optional[Union[str, Sequence[str]]] = None,
         calibrate: Optional[Mapping[str, Any]] = None,
         mix: Optional[Mapping[str, Any]] = None,
         validation_fraction: float = 0.2,

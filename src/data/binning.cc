@@ -139,8 +139,9 @@ std::vector<SampledFeature> sample_features(const Dataset& data, std::span<const
     const size_t first = g * kGroup;
     const size_t width = std::min(kGroup, data.features() - first);
     AlignedVector<uint32_t> keys(width * rows.size());
+    std::array<float, kGroup> x;
     for (size_t i = 0; i < rows.size(); ++i) {
-      const float* x = data.row(rows[i]).data() + first;
+      data.read(rows[i], first, std::span(x).first(width));
       for (size_t j = 0; j < width; ++j) keys[j * rows.size() + i] = order_key(x[j]);
     }
     std::vector<uint32_t> scratch(rows.size());
@@ -195,22 +196,26 @@ void complete_distinct(const Dataset& data, std::span<const size_t> max_bins,
     for (const float x : features[open[k]].distinct.values) known[k].insert(x);
 
   constexpr size_t kBlock = 8192;
+  constexpr size_t kTogether = 128;  // rows that stay in the cache
   const size_t blocks = (data.documents() + kBlock - 1) / kBlock;
   std::vector<std::vector<std::vector<float>>> fresh(blocks);  // of each block and open feature, ascending
   context.pool().run(blocks, [&](size_t b) {
     fresh[b].resize(open.size());
     const size_t end = std::min(data.documents(), (b + 1) * kBlock);
-    for (size_t i = b * kBlock; i < end; ++i) {
-      const float* row = data.row(i).data();
+    for (size_t first = b * kBlock; first < end; first += kTogether)
       for (size_t k = 0; k < open.size(); ++k) {
-        const float x = row[open[k]];
-        if (known[k].contains(x) || is_missing(x)) continue;
         std::vector<float>& seen = fresh[b][k];
         if (seen.size() > max_bins[open[k]]) continue;  // too many already
-        const auto at = std::lower_bound(seen.begin(), seen.end(), x);
-        if (at == seen.end() || *at != x) seen.insert(at, x);
+        float scratch[kTogether];
+        const size_t count = std::min(kTogether, end - first);
+        const FeatureColumn column = data.column(open[k], first, count, scratch);
+        for (size_t i = 0; i < count; ++i) {
+          const float x = column.values[i * column.stride];
+          if (known[k].contains(x) || is_missing(x) || seen.size() > max_bins[open[k]]) continue;
+          const auto at = std::lower_bound(seen.begin(), seen.end(), x);
+          if (at == seen.end() || *at != x) seen.insert(at, x);
+        }
       }
-    }
   });
   for (size_t k = 0; k < open.size(); ++k) {
     Distinct& sampled = features[open[k]].distinct;
@@ -401,15 +406,19 @@ BinnedDataset::BinnedDataset(const Dataset& data, const BinCuts& cuts, BinLayout
   constexpr size_t kBlock = 128;
   parallel_blocks(context.pool(), documents_, kBlock, [&](size_t begin, size_t end) {
     const size_t count = end - begin;
-    const float* rows = data.row(begin).data();
+    float scratch[kBlock];
+    const auto find = [&](size_t j, uint8_t* bins, size_t width) {
+      const FeatureColumn column = data.column(j, begin, count, scratch);
+      kernels.find(tables[j], column.values, column.stride, count, bins, width);
+    };
     for (size_t c = 0; c < columns(); ++c) {
       const size_t width = this->width(c);
       uint8_t* to = bytes_.data() + begin_of(c) + begin * width;
       const std::vector<uint32_t>& features = features_of_[c];
-      kernels.find(tables[features[0]], rows + features[0], data.features(), count, to, width);
+      find(features[0], to, width);
       for (size_t k = 1; k < features.size(); ++k) {
         uint8_t bins[kBlock];
-        kernels.find(tables[features[k]], rows + features[k], data.features(), count, bins, 1);
+        find(features[k], bins, 1);
         const size_t step = places_[features[k]].step;
         for (size_t i = 0; i < count; ++i)
           to[i * width] = static_cast<uint8_t>(to[i * width] + step * bins[i]);

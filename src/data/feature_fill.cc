@@ -22,7 +22,7 @@ float median_of(const Dataset& data, size_t feature, size_t begin, size_t end, s
 
 }  // namespace
 
-FeatureFill FeatureFill::fit(const Dataset& data, size_t standardized, const Context& context) {
+FeatureFill FeatureFill::fit(const Dataset& data, FeatureSpan standardized, const Context& context) {
   FeatureFill fill;
   fill.medians_.assign(data.features(), kMissing);
   std::vector<uint8_t> missing(data.features(), 0);
@@ -30,7 +30,7 @@ FeatureFill FeatureFill::fit(const Dataset& data, size_t standardized, const Con
     context.check_stop();
     std::vector<float> values;
     const float median = median_of(data, j, 0, data.documents(), values);
-    if (j < standardized) fill.medians_[j] = median;
+    if (!standardized.contains(j)) fill.medians_[j] = median;
     missing[j] = values.size() < data.documents() ? 1 : 0;
   });
   for (size_t j = 0; j < missing.size(); ++j)

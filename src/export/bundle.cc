@@ -163,6 +163,7 @@ void Bundle::predict_part(const Dataset& raw, const GivenScores& given, std::vec
       if (found == prepared.end())
         found = prepared.emplace(model.standardize, standardize(raw, model.standardize, context)).first;
       data = &found->second;
+      if (!model.learned.learner->reads_columns) data->make(context.pool());
     }
     return model.learned.model->score(*data, points, context);
   };
@@ -214,10 +215,11 @@ Bundle Bundle::parse(std::span<const uint8_t> file, const std::string& name, con
   const size_t model_count = in.get_count(1);
   for (size_t i = 0; i < model_count; ++i) {
     const auto mode = in.get<Standardize>();
-    if (mode > Standardize::kReplace) in.fail("features are standardised in an unknown way");
+    if (mode > Standardize::kContext || mode == Standardize::kCdf)
+      in.fail("features are standardised in an unknown way");
     models.push_back({LearnedModel::load(in, registry), mode});
     const Model& model = *models.back().learned.model;
-    const size_t width = mode == Standardize::kAppend ? 2 * info.features : info.features;
+    const size_t width = viewed_features(mode, info.features);
     if (model.external_scores().empty() ? model.features() != width : model.points().size() != 1)
       in.fail("a model that does not fit its features");
   }

@@ -90,11 +90,12 @@ void BlockScorer::keep_tables(double shrinkage, size_t labels) {
 bool BlockScorer::fill(const Dataset& data, size_t begin, size_t count, int8_t* columns) const {
   bool missing = false;
   const BinKernels& kernels = bin_kernels();
-  const float* rows = data.row(begin).data();
+  float scratch[kBlock];
   for (size_t u = 0; u < features_.size(); ++u) {
     int8_t* column = columns + u * kBlock;
     uint8_t bins[kBlock];
-    kernels.find(tables_[u], rows + features_[u], data.features(), count, bins, 1);
+    const FeatureColumn values = data.column(features_[u], begin, count, scratch);
+    kernels.find(tables_[u], values.values, values.stride, count, bins, 1);
     for (size_t i = 0; i < count; ++i) column[i] = biased(bins[i]);
     missing |= has_missing(column, count);
   }

@@ -9,6 +9,7 @@
 
 #include "tunemix/core/error.h"
 #include "tunemix/core/random.h"
+#include "tunemix/data/derived.h"
 #include "tunemix/data/score_matrix.h"
 #include "tunemix/data/split.h"
 #include "tunemix/data/standardize.h"
@@ -153,9 +154,75 @@ TEST(Standardize, ConstantsBecomeZeroWhateverTheirSize) {
   }
 }
 
+TEST(Standardize, ContextHasTheMeansOfTheQueriesToo) {
+  const Dataset data = make_synthetic({.queries = 30, .features = 7}, Context(1));
+  const Dataset appended = standardize(data, Standardize::kAppend, Context(1));
+  const Dataset context = standardize(data, Standardize::kContext, Context(2));
+  ASSERT_EQ(context.features(), 21U);
+  for (size_t q = 0; q < data.queries().size(); ++q)
+    for (size_t j = 0; j < 7; ++j) {
+      long double mean = 0;
+      for (size_t i = data.queries().begin(q); i < data.queries().end(q); ++i)
+        mean += static_cast<long double>(data.row(i)[j]) / static_cast<long double>(data.queries().length(q));
+      for (size_t i = data.queries().begin(q); i < data.queries().end(q); ++i) {
+        ASSERT_EQ(context.row(i)[j], appended.row(i)[j]);
+        ASSERT_EQ(context.row(i)[7 + j], appended.row(i)[7 + j]);
+        ASSERT_NEAR(context.row(i)[14 + j], static_cast<double>(mean),
+                    1e-6 * (1 + std::abs(static_cast<double>(mean))));
+      }
+    }
+}
+
+// However a feature of a view is read, in memory or not, of some queries or of all.
+TEST(Standardize, ViewsAreReadInAnyWay) {
+  const Dataset data = make_synthetic({.queries = 30, .features = 5}, Context(1));
+  const std::vector<size_t> some = {3, 4, 11, 29};
+  for (const Standardize mode : {Standardize::kAppend, Standardize::kReplace, Standardize::kContext}) {
+    const Dataset made = standardize(data, mode, Context(3));
+    made.make(Context(3).pool());
+    EXPECT_TRUE(made.made());
+    const Dataset view = standardize(data, mode, Context(2));
+    for (const bool selected : {false, true}) {
+      const Dataset x = selected ? view.select_queries(some) : view;
+      const Dataset y = selected ? made.select_queries(some) : made;
+      EXPECT_TRUE(y.made());
+      EXPECT_EQ(x.features(), viewed_features(mode, 5));
+      std::vector<float> scratch(x.documents()), row(3);
+      for (size_t j = 0; j < x.features(); ++j)
+        for (const auto& [begin, count] : {std::pair{size_t{0}, x.documents()}, {size_t{7}, size_t{60}}}) {
+          const FeatureColumn column = x.column(j, begin, count, scratch.data());
+          for (size_t i = 0; i < count; ++i)
+            ASSERT_EQ(column.values[i * column.stride], y.row(begin + i)[j]) << i << " " << j;
+        }
+      for (size_t i = 0; i < x.documents(); ++i) {
+        x.read(i, 1, row);
+        ASSERT_TRUE(std::equal(row.begin(), row.end(), y.row(i).begin() + 1));
+        y.read(i, 2, row);
+        ASSERT_TRUE(std::equal(row.begin(), row.end(), y.row(i).begin() + 2));
+      }
+      EXPECT_EQ(x.fingerprint(), y.fingerprint());
+      EXPECT_FALSE(x.made());
+      EXPECT_TRUE(std::equal(x.values().begin(), x.values().end(), y.values().begin(), y.values().end()));
+      EXPECT_TRUE(x.made());
+    }
+    EXPECT_NE(view.fingerprint(), data.fingerprint());
+    EXPECT_EQ(with_labels(view, std::vector<int32_t>(view.documents(), 1)).values().data(),
+              view.values().data());
+  }
+}
+
+TEST(Standardize, FeaturesKnowWhatTheyAreMadeOf) {
+  EXPECT_EQ(feature_origin(Standardize::kNone, 3, 5), (std::pair<size_t, std::string_view>(3, "")));
+  EXPECT_EQ(feature_origin(Standardize::kCdf, 3, 5).second, "");
+  EXPECT_EQ(feature_origin(Standardize::kReplace, 3, 5).second, " (standardised)");
+  EXPECT_EQ(feature_origin(Standardize::kAppend, 8, 5),
+            (std::pair<size_t, std::string_view>(3, " (standardised)")));
+  EXPECT_EQ(feature_origin(Standardize::kContext, 13, 5),
+            (std::pair<size_t, std::string_view>(3, " (mean of the query)")));
+}
+
 TEST(Standardize, Names) {
-  for (const Standardize mode : {Standardize::kNone, Standardize::kAppend, Standardize::kReplace})
-    EXPECT_EQ(parse_standardize(to_string(mode)), mode);
+  for (const auto& [word, mode] : standardize_words()) EXPECT_EQ(parse_standardize(to_string(mode)), mode);
   EXPECT_THROW(parse_standardize("both"), InputError);
 }
 

@@ -18,7 +18,7 @@ namespace {
 
 using testing::ElementsAre;
 
-constexpr size_t kNone = SIZE_MAX;  // no feature is standardised
+constexpr FeatureSpan kNone;  // no feature is standardised
 
 Dataset documents(std::vector<float> values, size_t features, std::vector<size_t> offsets) {
   std::vector<int32_t> labels(offsets.back(), 0);
@@ -71,14 +71,14 @@ float slow_median(std::vector<float> values) {
 TEST(FeatureFill, IsTheDefinitionOnAnyNumberOfThreads) {
   const Dataset data = test::with_missing(
       make_synthetic({.queries = 30, .features = 6, .mean_length = 7, .seed = 3}, Context()), 0.3, 1);
-  constexpr size_t kStandardized = 4;
+  constexpr FeatureSpan kStandardized{3, 5};
   const FeatureFill fill = FeatureFill::fit(data, kStandardized, Context(3));
   const Dataset filled = fill.apply(data, Context(3));
   ASSERT_EQ(fill.columns(), 12U);
   for (size_t q = 0; q < data.queries().size(); ++q)
     for (size_t j = 0; j < 6; ++j) {
       std::vector<float> values;
-      const bool own = j >= kStandardized;
+      const bool own = kStandardized.contains(j);
       for (size_t i = own ? data.queries().begin(q) : 0; i < (own ? data.queries().end(q) : data.documents());
            ++i)
         values.push_back(data.row(i)[j]);
@@ -94,12 +94,13 @@ TEST(FeatureFill, IsTheDefinitionOnAnyNumberOfThreads) {
 TEST(FeatureFill, ComesBackFromItsBytesAndRefusesOthers) {
   const Dataset data = test::with_missing(make_synthetic({.queries = 5, .features = 3}, Context()), 0.3, 1);
   BinaryWriter out;
-  FeatureFill::fit(data, 2, Context()).save(out);
+  FeatureFill::fit(data, {2, 3}, Context()).save(out);
   BinaryReader in(out.bytes(), "the medians");
   const FeatureFill loaded = FeatureFill::load(in);
   in.expect_end();
   const Dataset filled = loaded.apply(data, Context());
-  EXPECT_EQ(filled.fingerprint(), FeatureFill::fit(data, 2, Context()).apply(data, Context()).fingerprint());
+  EXPECT_EQ(filled.fingerprint(),
+            FeatureFill::fit(data, {2, 3}, Context()).apply(data, Context()).fingerprint());
   for (const auto& indicators : {std::vector<uint32_t>{1, 1}, {2, 1}, {3}}) {
     BinaryWriter bad;
     bad.put(std::vector<float>{1, 2, 3});
@@ -114,12 +115,19 @@ TEST(FeatureFill, ComesBackFromItsBytesAndRefusesOthers) {
   EXPECT_THROW(FeatureFill::load(reader), InputError);
 }
 
+double mean(const std::vector<float>& values) {
+  double sum = 0;
+  for (const float x : values) sum += x;
+  return sum / static_cast<double>(values.size());
+}
+
 // The query without the documents that miss a feature gives the others the same values.
 TEST(Standardize, GoesByTheDocumentsThatHaveTheFeature) {
   const Dataset data = test::with_missing(
       make_synthetic({.queries = 20, .features = 5, .mean_length = 8, .seed = 5}, Context()), 0.4, 2);
   const Dataset replaced = standardize(data, Standardize::kReplace, Context(2));
   const Dataset appended = standardize(data, Standardize::kAppend, Context(2));
+  const Dataset context = standardize(data, Standardize::kContext, Context(2));
   size_t constant = 0;
   for (size_t j = 0; j < 5; ++j)
     for (size_t q = 0; q < data.queries().size(); ++q) {
@@ -135,6 +143,8 @@ TEST(Standardize, GoesByTheDocumentsThatHaveTheFeature) {
         const bool missing = is_missing(data.row(i)[j]);
         EXPECT_EQ(is_missing(replaced.row(i)[j]), missing);
         EXPECT_EQ(is_missing(appended.row(i)[j]), missing);
+        EXPECT_EQ(is_missing(context.row(i)[10 + j]), n == 0);
+        if (n > 0) EXPECT_EQ(context.row(i)[10 + j], static_cast<float>(mean(there)));
         if (!missing) {
           EXPECT_EQ(replaced.row(i)[j], expected.row(k)[0]);
           EXPECT_EQ(appended.row(i)[j], data.row(i)[j]);

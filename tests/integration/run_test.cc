@@ -290,8 +290,8 @@ std::string shuffled(const std::string& text) {
 TEST_F(RunTest, PredictGivesTheScoresOfTheRun) {
   use_files();
   at_.write("S3.txt", shuffled(slurp(at_ / "S3.txt")));
-  for (const char* standardize : {"none", "append", "replace"}) {
-    const std::string config = std::string("tiny.yaml data.standardize=") + standardize;
+  for (const char* standardize : {"none", "append", "replace", "[none, context]"}) {
+    const std::string config = std::string("tiny.yaml 'data.standardize=") + standardize + "'";
     at_.good("run " + config);
     at_.good("export " + config + " --format scores --fold 1 --out run.scores");
     at_.good("predict --bundle runs/tiny/bundle-fold1.tmx --data S3.txt --out predicted.scores");

@@ -2,6 +2,9 @@
 // copies.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <set>
+
 #include "tests/integration/workspace.h"
 
 namespace tunemix::test {
@@ -95,6 +98,31 @@ TEST_F(TrainingOptions, FeaturesOfTheDataAreChosen) {
   EXPECT_THAT(refused("'data.features=[5-2]'"), HasSubstr("'5-2' is neither"));
   EXPECT_THAT(refused("'data.features=[3, 900]'"),
               HasSubstr("data.features names feature 900, and the data of fold 1 has"));
+}
+
+TEST_F(TrainingOptions, ViewsAreMembersSideBySide) {
+  at_.write("names.txt", "1: bm25\n2: clicks\n");
+  write("  - {type: lambdamart, leaves: 4, iterations: 10, checkpoints: [5]}\n  - {type: svm, C: [0.1]}\n",
+        "  standardize: [none, context]\n  feature_names: names.txt\n");
+  const json results = run();
+  EXPECT_EQ(jobs(), 4U);
+  const json report = json::parse(at_.good("report run.yaml --json").out);
+  std::set<std::string> models, features;
+  for (const auto& entry : report["features"]) {
+    models.insert(entry["model"].get<std::string>());
+    features.insert(entry["feature"].get<std::string>());
+  }
+  EXPECT_THAT(models, testing::IsSupersetOf({"lambdamart leaves=4 standardize=none",
+                                             "lambdamart leaves=4 standardize=context"}));
+  const auto any = [&](const std::string& part) {
+    return std::any_of(features.begin(), features.end(),
+                       [&](const std::string& name) { return name.find(part) != std::string::npos; });
+  };
+  EXPECT_TRUE(any(" (standardised)"));
+  EXPECT_TRUE(any(" (mean of the query)"));
+  // Each view as it is alone.
+  write("  - {type: lambdamart, leaves: 4, iterations: 10, checkpoints: [5]}\n", "  standardize: context\n");
+  EXPECT_GT(value(run(), "LM+EXP"), 0);
 }
 
 TEST_F(TrainingOptions, FeaturesAreChosenByName) {

@@ -10,6 +10,7 @@
 #include "tests/data/with_missing.h"
 #include "tests/learners/train_by_name.h"
 #include "tests/support.h"
+#include "tunemix/data/standardize.h"
 #include "tunemix/data/synthetic.h"
 
 namespace tunemix {
@@ -111,7 +112,6 @@ TEST_P(Contract, GivesThePointsThatWerePlannedWithFiniteScores) {
   for (const ScoreMatrix& scores : scores_of_points(*model, valid_)) {
     EXPECT_EQ(scores.documents(), valid_.documents());
     EXPECT_EQ(scores.columns(), model->columns());
-    EXPECT_EQ(scores.data(), valid_.fingerprint());
     for (const float score : scores.values()) ASSERT_TRUE(std::isfinite(score));
   }
   EXPECT_THROW(scores_of_points(*model, make_synthetic({.queries = 3, .features = 8}, Context())),
@@ -293,6 +293,27 @@ TEST_P(Contract, TakesTwoLabels) {
   EXPECT_EQ(model->columns(), run_.learner->one_column ? 1U : 2U);
   for (const ScoreMatrix& scores : scores_of_points(*model, two))
     for (const float score : scores.values()) ASSERT_TRUE(std::isfinite(score));
+}
+
+TEST_P(Contract, FeaturesOfAViewAreAsGoodAsOthers) {
+  const Context context(2, 1);
+  const auto view_of = [&](const Dataset& data) { return standardize(data, Standardize::kContext, context); };
+  const Dataset view = view_of(data_);
+  const Dataset valid = view_of(valid_);
+  const auto in_memory = [&](const Dataset& data) {
+    return data.with_features(FloatBuffer(view_of(data).values()), view.features());
+  };
+  const Dataset plain = in_memory(data_);
+  const Dataset plain_valid = in_memory(valid_);
+  BinCache of_view(view);
+  BinCache of_plain(plain);
+  const std::unique_ptr<Model> by_view = train(run_, TrainingData(of_view), context, &valid);
+  const std::unique_ptr<Model> by_plain = train(run_, TrainingData(of_plain), context, &plain_valid);
+  const std::vector<ScoreMatrix> scores = scores_of_points(*by_view, valid);
+  const std::vector<ScoreMatrix> expected = scores_of_points(*by_plain, plain_valid);
+  ASSERT_EQ(scores.size(), expected.size());
+  for (size_t p = 0; p < scores.size(); ++p) expect_same_scores(scores[p], expected[p]);
+  if (run_.learner->reads_columns) EXPECT_FALSE(view.made() || valid.made());
 }
 
 void expect_shares(const std::vector<double>& shares, size_t features) {

@@ -96,7 +96,7 @@ TEST(Config, DefaultsAreThoseOfTheStructs) {
   const Config config = parse(kSmall);
   EXPECT_EQ(config.name, "small");
   EXPECT_EQ(config.seed, 1U);
-  EXPECT_EQ(config.data.standardize, Standardize::kNone);
+  EXPECT_THAT(config.data.standardize, ElementsAre(Standardize::kNone));
   EXPECT_EQ(config.data.calibration_parts, DataConfig().calibration_parts);
   EXPECT_EQ(config.data.synthetic.folds, 1);
   ASSERT_EQ(config.learners.size(), 1U);
@@ -354,12 +354,40 @@ TEST(Config, WithoutLearnersTheRecipeForTheSizeOfTheDataIsUsed) {
   }
 }
 
+TEST(Config, ViewsAreAGrid) {
+  const auto titles = [](const std::string& views, const std::string& learners) {
+    const Config config = parse("name: a\ndata: {synthetic: {preset: quickstart}, standardize: " + views +
+                                "}\nlearners: [" + learners + "]\n");
+    std::vector<std::string> result;
+    for (const LearnerSpec& spec : config.learners)
+      result.push_back(spec.title() + ": " + std::string(to_string(spec.standardize)));
+    return result;
+  };
+  const std::string svm = "{type: svm, C: [0.1]}";
+  EXPECT_THAT(titles("context", svm), ElementsAre("svm: context"));
+  EXPECT_THAT(titles("[none, context]", svm),
+              ElementsAre("svm standardize=none: none", "svm standardize=context: context"));
+  EXPECT_THAT(titles("append", svm + ", {type: svm, C: [0.1], standardize: [cdf, replace]}"),
+              ElementsAre("svm: append", "svm standardize=cdf: cdf", "svm standardize=replace: replace"));
+  EXPECT_THAT(titles("[append, cdf]", "{type: svm, C: [0.1], standardize: context}"),
+              ElementsAre("svm standardize=context: context"));
+  const auto refused = [&](const std::string& views, const std::string& learners) {
+    return error_of([&] { titles(views, learners); });
+  };
+  EXPECT_THAT(refused("[none, none]", svm), HasSubstr("data.standardize: "));
+  EXPECT_THAT(refused("[none, none]", svm), HasSubstr("each word once; 'none' occurs twice"));
+  EXPECT_THAT(refused("[]", svm), HasSubstr("data.standardize: "));
+  EXPECT_THAT(refused("[append, contxt]", svm), HasSubstr("did you mean 'context'"));
+  EXPECT_THAT(refused("none", svm + ", {type: svm, C: [0.1], standardize: [none, cdf]}"),
+              HasSubstr("is trained here and at"));
+}
+
 TEST(Config, WhatAConfigSaysGoesBeforeTheRecipe) {
   const std::string text =
       "name: a\ndata: {synthetic: {preset: quickstart}, standardize: replace}\n"
       "calibrate: {cpc: [shift]}\n";
   const Config config = with_recipe(parse(text, {"seed=7"}), 1000);
-  EXPECT_EQ(config.data.standardize, Standardize::kReplace);
+  EXPECT_THAT(config.data.standardize, ElementsAre(Standardize::kReplace));
   EXPECT_FALSE(config.learners.empty());
   for (const LearnerSpec& spec : config.learners) EXPECT_EQ(spec.standardize, Standardize::kReplace);
   EXPECT_EQ(config.resolved.find("cdf"), std::string::npos) << "learners that are left out";

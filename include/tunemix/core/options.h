@@ -85,6 +85,37 @@ class OptionTable {
     return *this;
   }
 
+  // A list of such words, each once; one alone is written without brackets.
+  template <typename T>
+  OptionTable& choices(std::string name, std::vector<T> Struct::*member,
+                       std::vector<std::pair<std::string, T>> values, std::string doc) {
+    std::vector<std::string> words;
+    for (const auto& value : values) words.push_back(value.first);
+    const std::string expected = "a list of: " + join(words, ", ");
+    entries_.push_back({name, expected, std::move(doc),
+                        [=](Struct& s, std::string_view text) {
+                          std::vector<T> result;
+                          for (const std::string& item : list_items(text)) {
+                            const auto at = std::find(words.begin(), words.end(), item);
+                            if (at == words.end()) fail(name, item, expected + did_you_mean(item, words));
+                            const T value = values[static_cast<size_t>(at - words.begin())].second;
+                            if (std::find(result.begin(), result.end(), value) != result.end())
+                              fail(name, text, fmt::format("each word once; '{}' occurs twice", item));
+                            result.push_back(value);
+                          }
+                          if (result.empty()) fail(name, text, expected);
+                          s.*member = std::move(result);
+                        },
+                        [=](const Struct& s) {
+                          std::vector<std::string> chosen;
+                          for (const T value : s.*member)
+                            for (const auto& [word, stands_for] : values)
+                              if (stands_for == value) chosen.push_back(word);
+                          return chosen.size() == 1 ? chosen[0] : "[" + join(chosen, ", ") + "]";
+                        }});
+    return *this;
+  }
+
   // Any text, as it stands.
   OptionTable& text(std::string name, std::string Struct::*member, std::string expected, std::string doc) {
     entries_.push_back({std::move(name), std::move(expected), std::move(doc),

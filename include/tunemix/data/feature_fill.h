@@ -10,15 +10,16 @@
 #include "tunemix/core/binary.h"
 #include "tunemix/core/context.h"
 #include "tunemix/data/dataset.h"
+#include "tunemix/data/standardize.h"
 
 namespace tunemix {
 
 // A median is that of the documents that have the feature, the lower one of two; 0 where none has it.
 class FeatureFill {
  public:
-  // By the training documents. Features from number `standardized` on are standardised within queries: their
-  // median is that of a document's own query.
-  static FeatureFill fit(const Dataset& data, size_t standardized, const Context& context);
+  // By the training documents. The median of a feature that is standardised within queries is that of a
+  // document's own query.
+  static FeatureFill fit(const Dataset& data, FeatureSpan standardized, const Context& context);
 
   size_t features() const { return medians_.size(); }                      // that come in
   size_t columns() const { return medians_.size() + indicators_.size(); }  // that go out: indicators last

@@ -141,6 +141,7 @@ struct LearnerEntry {
   bool resumable = false;   // save_state and resume work
   WeightUse weights = WeightUse::kDocument;
   bool takes_targets = false;  // TrainingRequest::targets are used where they are given
+  bool reads_columns = false;  // trains and scores by bins and columns of the features, never by rows
   // Missing values are seen as such, in training and by models. Learners that take numbers only are given
   // medians in their place and indicators beside them (feature_fill.h), in models of theirs that do the same.
   bool takes_missing = false;

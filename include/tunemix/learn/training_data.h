@@ -36,12 +36,12 @@ class BinKeeper {
 // take numbers only the data with missing values filled in. Safe to share between threads.
 class BinCache {
  public:
-  // Features from number `standardized` on are standardised within queries.
-  explicit BinCache(const Dataset& data, size_t standardized = SIZE_MAX)
+  // `standardized`: features that are standardised within queries.
+  explicit BinCache(const Dataset& data, FeatureSpan standardized = {})
       : data_(data), standardized_(standardized) {}
 
   const Dataset& data() const { return data_; }
-  size_t standardized() const { return standardized_; }  // the first of these features
+  FeatureSpan standardized() const { return standardized_; }
   void keep_with(std::unique_ptr<BinKeeper> keeper) { keeper_ = std::move(keeper); }
   Bins bins(size_t max_bins, BinLayout layout, const Context& context);
 
@@ -51,7 +51,7 @@ class BinCache {
 
  private:
   const Dataset& data_;
-  size_t standardized_;
+  FeatureSpan standardized_;
   std::unique_ptr<BinKeeper> keeper_;
   std::mutex mutex_;
   std::map<std::pair<size_t, BinLayout>, Bins> made_;

@@ -38,6 +38,7 @@ LearnerEntry adaboost_mh_learner() {
   entry.doc = "AdaBoost.MH with trees, stumps or decision products, searched in full or through a bandit.";
   entry.citation = "Schapire and Singer 1999; Kégl and Busa-Fekete 2009; Busa-Fekete and Kégl 2010";
   entry.resumable = true;
+  entry.reads_columns = true;
   describe_options(entry, adaboost_option_table(), {{"iterations", OptionRole::kLength}}, {"labels"});
   entry.title = [options = entry.options](const Settings& settings) { return title(options, settings); };
   entry.start = [](const TrainingRequest& request, const Context& context) {

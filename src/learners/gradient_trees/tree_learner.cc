@@ -10,6 +10,7 @@ TreeLearner tree_learner(LearnerEntry entry, const TreeKind& kind, ReadOptions o
   entry.family = entry.type;
   entry.one_column = kind.one_column;
   entry.resumable = true;
+  entry.reads_columns = true;
   const auto begin = [=](const TrainingRequest& request, BinaryReader* state, const Context& context) {
     return make_tree_trainer({kind, options(request.settings), objective}, request, state, context);
   };
