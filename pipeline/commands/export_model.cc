@@ -1,4 +1,5 @@
 #include <iostream>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "pipeline/commands/commands.h"
@@ -37,6 +38,23 @@ std::vector<std::string> full_names(const FeatureNames& known, size_t features) 
   return names;
 }
 
+// What becomes of categorical features before the model sees them: for every value the two features' values.
+std::string categories_text(const Categories& categories, const FeatureNames& names, size_t features) {
+  nlohmann::ordered_json json = {{"categories", nlohmann::ordered_json::array()}};
+  for (size_t f = 0; f < categories.size(); ++f) {
+    const Categories::Feature& feature = categories.features()[f];
+    nlohmann::ordered_json& entry = json["categories"].emplace_back();
+    entry = {{"feature", feature.number + 1},
+             {"name", names.label(feature.number)},
+             {"mean_feature", feature.number + 1},
+             {"count_feature", features + f + 1},
+             {"unknown", {nullptr, 0}}};
+    for (const Categories::Value& value : feature.values)
+      entry["values"][value.name] = {static_cast<float>(value.mean), Categories::log_count(value.count)};
+  }
+  return json.dump(1) + '\n';
+}
+
 int run_export_model(const ExportModelCommand& command, const Program& program) {
   const ModelFormat format = parse_model_format(command.format);
   expect_no_input(command.out, {command.model, command.feature_names});
@@ -68,12 +86,24 @@ int run_export_model(const ExportModelCommand& command, const Program& program) 
     model = bundle ? plain_ranker(*bundle)
                    : plain_ranker(*learned->model, point_number(*learned->model, command.point));
   });
-  if (!command.feature_names.empty()) names = read_feature_names(command.feature_names, model.features);
+  const size_t features = bundle ? bundle->info().features : model.features;
+  if (!command.feature_names.empty()) names = read_feature_names(command.feature_names, features);
+  if (bundle && !names.empty()) names = bundle->info().categories.names(names, features);
   ExportedModel exported;
   explained([&] {
     options.feature_names = full_names(names, model.features);
     exported = export_model(format, model, options);
   });
+  const Categories categories = bundle ? bundle->info().categories : Categories();
+  if (!categories.empty()) {
+    if (command.out == "-")
+      throw_input(
+          "{} has categorical features, whose values go to a file beside the model's; give --out FILE",
+          command.model.string());
+    const fs::path side = command.out.string() + ".categories.json";
+    write_output(side, categories_text(categories, names, bundle->info().features));
+    exported.notes.push_back(fmt::format("the values of its categorical features are in {}", side.string()));
+  }
   write_output(command.out, exported.text);
   if (!program.quiet)
     for (const std::string& note : exported.notes) std::cerr << "note: " << note << '\n';

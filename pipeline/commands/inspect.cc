@@ -53,6 +53,12 @@ nlohmann::ordered_json describe_bundle(const Bundle& bundle) {
                    [&](size_t a, size_t b) { return mixture.weights()[a] > mixture.weights()[b]; });
   for (const size_t m : order)
     json["members"].push_back({{"weight", mixture.weights()[m]}, {"name", mixture.members()[m].name()}});
+  for (const Categories::Feature& feature : bundle.info().categories.features())
+    for (const Categories::Value& value : feature.values)
+      json["categories"].push_back({{"feature", feature.number + 1},
+                                    {"value", value.name},
+                                    {"mean", value.mean},
+                                    {"count", value.count}});
   return json;
 }
 

@@ -83,7 +83,8 @@ struct DataConfig {
   int max_feature_id = 100000;
   MissingValues missing = MissingValues::kLearn;
   std::string feature_names;  // file of the features' names, from root; empty: as the data's head says
-  std::vector<FeatureRange> features;  // that learners see; empty: all
+  std::vector<FeatureRange> features;     // that learners see; empty: all
+  std::vector<FeatureRange> categorical;  // of these, those whose values are names of something
   bool allow_overlap = false;
   bool allow_new_features = false;
 

@@ -65,9 +65,8 @@ std::string other_feature(const std::string& word, const FeatureNames& names) {
   return meant.empty() ? "; expected one of those, a number from 1 or a range such as 1-10" : meant;
 }
 
-// The features that the section chooses, names replaced by their numbers.
-std::string numbered_features(const YamlSection& section, const DataConfig& data) {
-  const std::string key = "features";
+// The features that a key of the section lists, names replaced by their numbers.
+std::string numbered_features(const YamlSection& section, const std::string& key, const DataConfig& data) {
   std::string text = section.text(key);
   const bool is_list = section.child(key).IsSequence();
   if (!is_list && text == "all") return text;
@@ -242,8 +241,8 @@ void read_data(const YamlSection& section, const YamlSection& recipe, DataConfig
       continue;
     }
     const YamlSection& from = section.has(entry.name) ? section : recipe;
-    if (entry.name == "features" && section.has(entry.name))
-      section.set_text(entry, data, numbered_features(section, data));
+    if ((entry.name == "features" || entry.name == "categorical") && section.has(entry.name))
+      section.set_text(entry, data, numbered_features(section, entry.name, data));
     else if (from.has(entry.name))
       from.set(entry, data);
     log.add(section.path_of(entry.name), entry.get(data), from.origin(entry.name));

@@ -24,10 +24,9 @@ void words_choice(OptionTable<Struct>& table, const std::string& name, std::stri
   table.choice(name, member, std::move(values), doc);
 }
 
-void set_features(DataConfig& data, std::string_view text) {
-  const auto refuse = [&](std::string_view what) { throw_input("features is '{}'; {}", text, what); };
-  data.features.clear();
-  if (text == "all") return;
+std::vector<FeatureRange> parse_ranges(std::string_view key, std::string_view text) {
+  const auto refuse = [&](std::string_view what) { throw_input("{} is '{}'; {}", key, text, what); };
+  std::vector<FeatureRange> ranges;
   const std::string_view inside =
       text.starts_with('[') && text.ends_with(']') ? text.substr(1, text.size() - 2) : text;
   for (const std::string& part : split(inside, ',')) {
@@ -42,20 +41,28 @@ void set_features(DataConfig& data, std::string_view text) {
       read = std::from_chars(read.ptr + 1, end, range.last);
     if (read.ec != std::errc() || read.ptr != end || range.first < 1 || range.last < range.first)
       refuse(fmt::format("'{}' is neither a number from 1 nor a range such as 1-10", item));
-    data.features.push_back(range);
+    ranges.push_back(range);
   }
-  if (data.features.empty()) refuse("it names no feature; name one or more, or leave out the key to use all");
-  std::sort(data.features.begin(), data.features.end(),
+  std::sort(ranges.begin(), ranges.end(),
             [](const FeatureRange& a, const FeatureRange& b) { return a.first < b.first; });
-  for (size_t i = 1; i < data.features.size(); ++i)
-    if (data.features[i].first <= data.features[i - 1].last)
-      refuse(fmt::format("feature {} is named twice", data.features[i].first));
+  for (size_t i = 1; i < ranges.size(); ++i)
+    if (ranges[i].first <= ranges[i - 1].last)
+      refuse(fmt::format("feature {} is named twice", ranges[i].first));
+  return ranges;
 }
 
-std::string get_features(const DataConfig& data) {
-  if (data.features.empty()) return "all";
+void set_features(DataConfig& data, std::string_view text) {
+  data.features.clear();
+  if (text == "all") return;
+  data.features = parse_ranges("features", text);
+  if (data.features.empty())
+    throw_input("features is '{}'; it names no feature; name one or more, or leave out the key to use all",
+                text);
+}
+
+std::string ranges_text(const std::vector<FeatureRange>& ranges) {
   std::vector<std::string> items;
-  for (const FeatureRange& range : data.features)
+  for (const FeatureRange& range : ranges)
     items.push_back(range.first == range.last ? fmt::format("{}", range.first)
                                               : fmt::format("{}-{}", range.first, range.last));
   return "[" + join(items, ", ") + "]";
@@ -102,9 +109,16 @@ const OptionTable<DataConfig>& data_table() {
            "`#NUMBER: name` lines at the head of the training data");
     t.custom(
         "features", "all, or a list of numbers, ranges and names such as [1-10, 15, bm25]", set_features,
-        get_features,
+        [](const DataConfig& data) { return data.features.empty() ? "all" : ranges_text(data.features); },
         "The features that learners see, by number from 1 or by name: of `feature_names`, or of the head of "
         "the first training file");
+    t.custom(
+        "categorical", "a list of numbers, ranges and names such as [7, brand]",
+        [](DataConfig& data, std::string_view text) { data.categorical = parse_ranges("categorical", text); },
+        [](const DataConfig& data) { return ranges_text(data.categorical); },
+        "Features whose values, whole numbers or words, say which and not how much. Learners are given the "
+        "mean "
+        "grade of the value's other documents, and the logarithm of their number after all other features");
     t.flag("allow_overlap", &DataConfig::allow_overlap,
            "Run although splits of a fold share queries, or two folds their test data; the results say so");
     t.flag("allow_new_features", &DataConfig::allow_new_features,

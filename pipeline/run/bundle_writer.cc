@@ -37,6 +37,7 @@ BundleInfo bundle_info(const Plan& plan, const FoldInfo& info, const Hash128& ke
   result.features = info.features;
   result.labels = static_cast<uint32_t>(info.labels);
   result.feature_names = std::move(names);
+  result.categories = info.categories;
   if (!plan.config.data.given.empty()) result.trained_on = {"data in memory"};
   result.queries = info.train.queries.size();
   result.documents = info.train.labels.size();

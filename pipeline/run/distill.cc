@@ -29,7 +29,8 @@ Bundle distill(const Bundle& teacher, const Dataset& data, std::span<const float
                                               {"iterations", fmt::format("{}", iterations)},
                                               {"shrinkage", fmt::format("{}", options.shrinkage)},
                                               {"min_documents", fmt::format("{}", min_documents)}});
-  BinCache bins(data);
+  const Dataset documents = teacher.info().categories.apply(data);
+  BinCache bins(documents);
   const int labels = std::max({2, data.max_label() + 1, static_cast<int>(teacher.info().labels)});
   std::vector<size_t> queries(data.queries().size());
   for (size_t q = 0; q < queries.size(); ++q) queries[q] = q;

@@ -75,7 +75,7 @@ void FoldJobs::read_features(size_t fold, const Context& context) {
   }
   // For tasks on other machines; on this one reading again is as quick as a file of that size.
   if (parsed && runs_elsewhere() && saves) save_features(*read, key, store);
-  raw_features_ = std::move(read);
+  raw_features_ = with_categories(plan_.config, infos_[fold], std::move(read));
   features_fold_ = fold;
 }
 

@@ -167,8 +167,9 @@ std::optional<FeatureLosses> Experiment::read_importance() {
 // What each learner looks at: the shares of features averaged over folds and bags, and over rounds in the
 // first.
 void Experiment::add_feature_use(ReportData& data) {
-  const FeatureNames names = feature_names(0);
-  const size_t width = fold_info(0).features;
+  const Categories& categories = fold_info(0).categories;
+  const FeatureNames names = categories.names(feature_names(0), fold_info(0).features);
+  const size_t width = fold_info(0).features + categories.size();
   for (size_t l = 0; l < plan_.config.learners.size(); ++l) {
     const LearnerSpec& learner = plan_.config.learners[l];
     const auto name = [&](size_t feature) {

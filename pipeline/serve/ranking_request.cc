@@ -43,6 +43,7 @@ class RequestReader : public nlohmann::json_sax<nlohmann::json> {
         limits_(limits),
         given_in_(expected.features, 0) {
     for (const auto& [name, columns] : expected.scores) scores_.push_back({name, columns});
+    for (const size_t feature : expected.categorical) words_[feature];
   }
 
   RankingRequest finish() {
@@ -51,12 +52,15 @@ class RequestReader : public nlohmann::json_sax<nlohmann::json> {
           R"(the request has no "documents"; expected {"documents": [{"features": [...]}, ...]})");
     for (size_t q = 0; q < ids_.size(); ++q)
       if (ids_[q].empty()) ids_[q] = std::to_string(q + 1);
+    ValueNames words;
+    for (auto& [feature, of_feature] : words_) words.set(feature, std::move(of_feature.list));
     FloatBuffer buffer(values_.size());
     std::copy(values_.begin(), values_.end(), buffer.data());
     RankingRequest request{Dataset(std::move(buffer), features_,
                                    {.labels = std::vector<int32_t>(documents_, 0),
                                     .queries = QueryIndex(std::move(offsets_), std::move(ids_)),
-                                    .names = any_name_ ? std::move(names_) : NameTable()})};
+                                    .names = any_name_ ? std::move(names_) : NameTable(),
+                                    .words = std::move(words)})};
     for (const Scores& given : scores_) {
       ScoreMatrix matrix(documents_, given.columns, given.name);
       std::copy(given.values.begin(), given.values.end(), matrix.values().begin());
@@ -76,6 +80,9 @@ class RequestReader : public nlohmann::json_sax<nlohmann::json> {
   bool string(string_t& value) override {
     if (place_ == Place::kQuery && key_ == "qid") return set_query_id(value);
     if (place_ == Place::kDocument && key_ == "id") return set_name(value);
+    if (place_ == Place::kDense || place_ == Place::kSparse)
+      if (const auto words = words_.find(feature()); words != words_.end())
+        return set_value(words->second.number(value));
     return unexpected("a string");
   }
 
@@ -211,6 +218,18 @@ class RequestReader : public nlohmann::json_sax<nlohmann::json> {
     std::vector<float> values = {};
   };
 
+  // Of a categorical feature. What is left out is 0, and so is "0".
+  struct Words {
+    std::vector<std::string> list = {"0"};
+    std::map<std::string, size_t> numbers = {{"0", 0}};
+
+    float number(const std::string& word) {
+      const auto [at, is_new] = numbers.emplace(word, list.size());
+      if (is_new) list.push_back(word);
+      return static_cast<float>(at->second);
+    }
+  };
+
   [[noreturn]] bool unexpected(std::string_view what) const {
     switch (place_) {
       case Place::kStart:
@@ -234,7 +253,7 @@ class RequestReader : public nlohmann::json_sax<nlohmann::json> {
 
   template <typename Text>
   bool number(double value, const Text& text) {
-    if (place_ == Place::kDense || place_ == Place::kSparse) return set_value(single(value));
+    if (place_ == Place::kDense || place_ == Place::kSparse) return set_number(value);
     if (place_ == Place::kScores || place_ == Place::kScoreList) {
       if (score_->values.size() >= (documents_ + 1) * score_->columns)
         throw_input("document {} has more than {} scores '{}', those of a document", documents_ + 1,
@@ -255,6 +274,20 @@ class RequestReader : public nlohmann::json_sax<nlohmann::json> {
     row()[place_ == Place::kDense ? filled_++ : feature_ - 1] = value;
     return true;
   }
+
+  bool set_number(double value) {
+    const auto words = words_.find(feature());
+    if (words == words_.end()) return set_value(single(value));
+    constexpr double kMost = 16777216;  // as in data files
+    if (value != std::floor(value) || std::abs(value) > kMost)
+      throw_input(
+          "document {} has {} for feature {}, which is categorical; expected a word or a whole number",
+          documents_ + 1, value, feature() + 1);
+    return set_value(words->second.number(fmt::format("{}", static_cast<int64_t>(value))));
+  }
+
+  // That comes next, from 0.
+  size_t feature() const { return place_ == Place::kDense ? filled_ : feature_ - 1; }
 
   float single(double value) const {
     const auto result = static_cast<float>(value);
@@ -357,7 +390,8 @@ class RequestReader : public nlohmann::json_sax<nlohmann::json> {
   size_t documents_ = 0;
   std::vector<float> values_;
   std::vector<Scores> scores_;
-  Scores* score_ = nullptr;  // whose numbers come
+  Scores* score_ = nullptr;        // whose numbers come
+  std::map<size_t, Words> words_;  // of every categorical feature
   NameTable names_;
   std::vector<size_t> offsets_ = {0};
   std::vector<std::string> ids_;
@@ -366,7 +400,10 @@ class RequestReader : public nlohmann::json_sax<nlohmann::json> {
 }  // namespace
 
 BundleInput BundleInput::of(const Bundle& bundle) {
-  return {bundle.info().features, bundle.info().feature_names, bundle.external_scores()};
+  BundleInput input{bundle.info().features, bundle.info().feature_names, bundle.external_scores()};
+  for (const Categories::Feature& feature : bundle.info().categories.features())
+    input.categorical.push_back(feature.number);
+  return input;
 }
 
 RankingRequest parse_json_request(std::string_view body, const BundleInput& expected,

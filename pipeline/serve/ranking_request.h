@@ -23,6 +23,7 @@ struct BundleInput {
   size_t features = 0;
   const FeatureNames& names;
   std::map<std::string, size_t> scores = {};  // from elsewhere: how many numbers a document has
+  std::vector<size_t> categorical = {};       // features whose values may be words
 
   static BundleInput of(const Bundle& bundle);
 };
@@ -44,6 +45,7 @@ struct RankingRequest {
 // one query alone: {"qid": "q1", "documents": [...]}. Features are a list of all, or an object of those that
 // are not 0 by number or name: {"1": 0.5, "bm25": 3}; digits are a number, and null is a missing value. "qid"
 // and "id" may be left out.
+// Values of categorical features may be words: {"brand": "acme"}.
 // Where the bundle mixes scores from elsewhere, every document has them: "scores": {"bm25": 3.1}, or a list
 // of K numbers for a classifier's. LETOR text has no place for them.
 RankingRequest parse_json_request(std::string_view body, const BundleInput& expected,

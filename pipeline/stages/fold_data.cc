@@ -92,6 +92,32 @@ SplitInfo load_split(BinaryReader& in, int32_t labels) {
   return split;
 }
 
+void expect_features(const std::vector<FeatureRange>& ranges, const std::string& key, const std::string& data,
+                     size_t features) {
+  if (!ranges.empty() && ranges.back().last > features)
+    throw_input("{} names feature {}, and {} has features 1 to {}", key, ranges.back().last, data, features);
+}
+
+// From 0.
+std::vector<uint32_t> numbers_of(const std::vector<FeatureRange>& ranges) {
+  std::vector<uint32_t> numbers;
+  for (const FeatureRange& range : ranges)
+    for (size_t id = range.first; id <= range.last; ++id) numbers.push_back(static_cast<uint32_t>(id - 1));
+  return numbers;
+}
+
+// Of so many features, the counts of categories last: those that learners see, with the counts of these.
+std::vector<uint32_t> chosen_features(const Config& config, size_t width) {
+  if (config.data.features.empty()) return numbers_of({{1, width}});
+  std::vector<uint32_t> chosen = numbers_of(config.data.features);
+  const size_t own = chosen.size();
+  const std::vector<uint32_t> categorical = numbers_of(config.data.categorical);
+  for (size_t f = 0; f < categorical.size(); ++f)
+    if (std::binary_search(chosen.begin(), chosen.begin() + static_cast<ptrdiff_t>(own), categorical[f]))
+      chosen.push_back(static_cast<uint32_t>(width - categorical.size() + f));
+  return chosen;
+}
+
 }  // namespace
 
 int labels_of(const Config& config, const Dataset& train) {
@@ -133,6 +159,9 @@ Hash128 fold_key(const Config& config, size_t fold, ArtifactStore& store, Missin
   Hasher hasher;
   hasher.text("data").number(kDataVersion);
   hash_options(Stage::kData, Scope::kEvery, config, hasher);
+  // What becomes of categories depends on the grades.
+  for (size_t l = 0; l < config.data.grades.size() && !config.data.categorical.empty(); ++l)
+    hasher.text(fmt::format("grade {}", config.data.grades[l]));
   if (!config.data.given.empty()) {
     const FoldFeatures& given = *config.data.given[fold];
     hasher.text("given");
@@ -285,7 +314,22 @@ FoldInfo describe_fold(const Config& config, const FoldFeatures& features, const
   info.train = describe(features.train, context);
   info.valid = describe(features.valid, context);
   info.test = describe(features.test, context);
+  expect_features(config.data.categorical, "data.categorical", "the training data", info.features);
+  info.categories =
+      Categories::fit(features.train, numbers_of(config.data.categorical), fold_grades(config, info.labels));
+  for (const Dataset* split : {&features.train, &features.valid, &features.test})
+    info.categories.expect_words(*split);
   return info;
+}
+
+std::shared_ptr<const FoldFeatures> with_categories(const Config& config, const FoldInfo& info,
+                                                    std::shared_ptr<const FoldFeatures> features) {
+  if (info.categories.empty()) return features;
+  const auto apply = [&](const Dataset& data) { return info.categories.apply(data); };
+  FoldFeatures result{info.categories.apply_apart(features->train, fold_grades(config, info.labels)),
+                      apply(features->valid), apply(features->test)};
+  if (features->source) result.source = apply(*features->source);
+  return std::make_shared<const FoldFeatures>(std::move(result));
 }
 
 Standardize bundle_standardize(Standardize mode) {
@@ -293,10 +337,8 @@ Standardize bundle_standardize(Standardize mode) {
 }
 
 void expect_known_parts(const Config& config, size_t fold, const FoldInfo& info) {
-  for (const FeatureRange& range : config.data.features)
-    if (range.last > info.features)
-      throw_input("data.features names feature {}, and the data of fold {} has features 1 to {}", range.last,
-                  fold + 1, info.features);
+  expect_features(config.data.features, "data.features", fmt::format("the data of fold {}", fold + 1),
+                  info.features);
   for (const LearnerSpec& spec : config.learners)
     if (spec.labels && spec.labels->labels() != static_cast<size_t>(info.labels))
       throw_input("{}: labels groups the labels 0 to {}, and the data of fold {} has labels 0 to {}",
@@ -315,23 +357,18 @@ std::shared_ptr<PreparedFold> prepare_fold(const Config& config, const FoldFeatu
     return changed;
   };
   const size_t width = features.train.features();
-  std::vector<uint32_t> kept;
-  for (const FeatureRange& range : config.data.features)
-    for (size_t id = range.first; id <= range.last; ++id) kept.push_back(static_cast<uint32_t>(id - 1));
+  const std::vector<uint32_t> kept = chosen_features(config, width);
+  const bool all = config.data.features.empty();
   FoldFeatures data = each(features, [&](const Dataset& split) {
-    return standardize(kept.empty() ? split : select_features(split, kept, context), bundle_standardize(mode),
+    return standardize(all ? split : select_features(split, kept, context), bundle_standardize(mode),
                        context);
   });
-  if (kept.empty() && mode != Standardize::kCdf)
+  if (all && mode != Standardize::kCdf)
     return std::make_shared<PreparedFold>(std::move(data), mode, source, config.data.source.weight,
                                           std::nullopt);
 
   FeatureMap map;
   map.inputs = viewed_features(mode, width);
-  if (kept.empty()) {
-    kept.resize(width);
-    std::iota(kept.begin(), kept.end(), 0U);
-  }
   for (size_t first = 0; first < map.inputs; first += width)
     for (const uint32_t j : kept) map.columns.push_back(static_cast<uint32_t>(first) + j);
   if (mode == Standardize::kCdf) {
@@ -347,6 +384,7 @@ std::vector<uint8_t> save_fold_info(const FoldInfo& info) {
   out.put<int32_t>(info.labels);
   out.put<uint64_t>(info.features);
   info.feature_names.save(out);
+  info.categories.save(out);
   for (const SplitInfo* split : {&info.train, &info.valid, &info.test}) save_split(out, *split);
   return {out.bytes().begin(), out.bytes().end()};
 }
@@ -360,6 +398,7 @@ FoldInfo load_fold_info(std::span<const uint8_t> payload) {
   if (info.features < 1 || info.features > 100000000) in.fail("the number of features is out of range");
   info.feature_names = FeatureNames::load(in);
   if (info.feature_names.size() > info.features) in.fail("it names more features than there are");
+  info.categories = Categories::load(in);
   for (SplitInfo* split : {&info.train, &info.valid, &info.test}) *split = load_split(in, info.labels);
   if (info.train.labels.empty()) in.fail("it has no training data");
   in.expect_end();

@@ -9,6 +9,7 @@
 #include "pipeline/config/config.h"
 #include "pipeline/store/store.h"
 #include "tunemix/core/context.h"
+#include "tunemix/data/categories.h"
 #include "tunemix/data/dataset.h"
 #include "tunemix/data/split.h"
 #include "tunemix/learn/composed_model.h"
@@ -26,6 +27,7 @@ struct FoldInfo {
   int labels = 0;              // K
   size_t features = 0;         // as read, before standardisation
   FeatureNames feature_names;  // as the head of the training data says
+  Categories categories;       // of the training data
   SplitInfo train;
   SplitInfo valid;  // as test, empty for the final model
   SplitInfo test;
@@ -67,6 +69,10 @@ std::pair<Dataset, Dataset> take_valid(const Dataset& train, const ValidFromTrai
 // Whether this is what describe_fold says of these features.
 bool describes(const FoldInfo& info, const FoldFeatures& features);
 FoldInfo describe_fold(const Config& config, const FoldFeatures& features, const Context& context);
+// The features of a fold with its categories put in: apart for the training data, so that no document sees
+// labels of its own query.
+std::shared_ptr<const FoldFeatures> with_categories(const Config& config, const FoldInfo& info,
+                                                    std::shared_ptr<const FoldFeatures> features);
 // K.
 int labels_of(const Config& config, const Dataset& train);
 // The names of the features: of the config's file, or of the data.

@@ -23,7 +23,7 @@ inline constexpr const char* kMixKind = "mix";
 inline constexpr const char* kEvaluationKind = "evaluation";
 
 // Versions of the artifacts' formats and of the computations behind them: raised when either changes.
-inline constexpr uint32_t kFoldVersion = 3;
+inline constexpr uint32_t kFoldVersion = 4;
 inline constexpr uint32_t kTrainingVersion = 2;
 inline constexpr uint32_t kScoresVersion = 3;
 inline constexpr uint32_t kMembersVersion = 6;

@@ -18,6 +18,7 @@ const std::vector<OptionUse>& uses() {
       {"data.max_feature_id", Stage::kData},
       {"data.missing", Stage::kData},
       {"data.allow_new_features", Stage::kData},
+      {"data.categorical", Stage::kData},
       {"data.synthetic.preset", Stage::kData},
       {"data.synthetic.queries", Stage::kData},
       {"data.folds.*.valid.", Stage::kData, Scope::kFold},

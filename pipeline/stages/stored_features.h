@@ -10,7 +10,7 @@
 namespace tunemix {
 
 inline constexpr const char* kFeaturesKind = "features";
-inline constexpr uint32_t kFeaturesVersion = 1;
+inline constexpr uint32_t kFeaturesVersion = 2;
 
 void save_features(const FoldFeatures& fold, const Hash128& fold_key, const ArtifactStore& store);
 // Nothing where there are none. Damaged ones are named in a warning, removed, and count as missing.

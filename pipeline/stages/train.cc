@@ -266,8 +266,8 @@ void run_train_job(const Plan& plan, const TrainJob& job, const FoldInfo& info, 
   LearnerSpec spec = plan.learner(job);
   const LearnerEntry& learner = *spec.learner;
   if (!learner.external)
-    spec.settings =
-        column_settings(spec, fold.data.train.features(), info.features, fold.map ? &*fold.map : nullptr);
+    spec.settings = column_settings(spec, fold.data.train.features(), info.features + info.categories.size(),
+                                    fold.map ? &*fold.map : nullptr);
   const QuerySplit split = bag_split(plan.config, info.train.queries, job.fold, job.bag);
   TrainResult result;
   if (learner.external) {
@@ -352,7 +352,7 @@ TrainResult load_train_result(std::span<const uint8_t> payload, const Plan& plan
     result.points.push_back(std::move(scores));
   }
   result.importance = in.get_vector<float>();
-  const size_t most = viewed_features(plan.learner(job).standardize, info.features);
+  const size_t most = viewed_features(plan.learner(job).standardize, info.features + info.categories.size());
   if (result.importance.size() > most) in.fail("it knows more features than there are");
   const size_t shares = in.get_count(16);
   for (size_t i = 0; i < shares; ++i) {

@@ -172,6 +172,10 @@ py::dict describe_bundle(const BundleFile& file) {
     expected["on"] = info.expected.data;
     result["expected"] = expected;
   }
+  std::vector<size_t> categorical;
+  for (const Categories::Feature& feature : info.categories.features())
+    categorical.push_back(feature.number + 1);
+  result["categorical"] = categorical;
   result["members"] = file.bundle->mixture().members().size();
   result["models"] = file.bundle->models().size();
   py::list external_scores;
@@ -276,16 +280,20 @@ PYBIND11_MODULE(_core, m) {
       .def(py::init([](const py::array_t<int32_t, py::array::c_style>& labels, std::vector<size_t> offsets,
                        std::vector<std::string> ids, const py::array_t<uint32_t, py::array::c_style>& order,
                        const py::array_t<float, py::array::c_style>& weights,
-                       std::vector<std::string> feature_names) {
+                       std::vector<std::string> feature_names,
+                       std::map<size_t, std::vector<std::string>> words) {
+             ValueNames of_values;
+             for (auto& [feature, of_feature] : words) of_values.set(feature, std::move(of_feature));
              return GivenDocuments{
                  {.labels = std::vector<int32_t>(labels.data(), labels.data() + labels.size()),
                   .queries = QueryIndex(std::move(offsets), std::move(ids)),
                   .source_rows = std::vector<uint32_t>(order.data(), order.data() + order.size()),
-                  .weights = std::vector<float>(weights.data(), weights.data() + weights.size())},
+                  .weights = std::vector<float>(weights.data(), weights.data() + weights.size()),
+                  .words = std::move(of_values)},
                  std::move(feature_names)};
            }),
            py::arg("labels"), py::arg("offsets"), py::arg("ids"), py::arg("order"), py::arg("weights"),
-           py::arg("feature_names"));
+           py::arg("feature_names"), py::arg("words"));
   py::class_<Dataset>(m, "Dataset")
       .def_property_readonly("documents", &Dataset::documents)
       .def_property_readonly("features", &Dataset::features)

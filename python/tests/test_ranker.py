@@ -26,6 +26,10 @@ def ranker():
     return tunemix.Ranker(LEARNERS).fit(X, y, qid=qid)
 
 
+def random_missing(values, seed):
+    return np.where(np.random.default_rng(seed).random(values.shape) < 0.2, np.float32(np.nan), values)
+
+
 def same(a, b):
     return (a.predict(X_new, qid_new) == b.predict(X_new, qid_new)).all()
 
@@ -249,6 +253,48 @@ def test_the_program_shows_the_names_of_a_frame(tmp_path):
     assert "headline" not in important and "title" in important
     exported = program("export-model", tmp_path / "ranker.tmx", "--format", "xgboost").stdout
     assert json.loads(exported)["learner"]["feature_names"] == list(frame.columns)
+
+
+def test_pandas_categories_are_taken_as_such(tmp_path):
+    random = np.random.default_rng(4)
+    brands = np.array(["acme", "zeta", "omega", "ümlaut"])
+    told = np.where(random.random(len(y)) < 0.6, y, random.integers(0, 4, len(y)))
+    frame = pandas.DataFrame(X[:, 1:3], columns=["bm25", "length"])
+    frame.insert(1, "brand", pandas.Categorical(brands[told]))
+    frame.loc[::7, "brand"] = None
+    fitted = tunemix.Ranker(LEARNERS).fit(frame, y, qid=qid)
+    without = tunemix.Ranker(LEARNERS).fit(frame.drop(columns="brand"), y, qid=qid)
+    assert fitted.validation_["ndcg@10"] > without.validation_["ndcg@10"] + 0.05
+    assert fitted.bundle_.info["categorical"] == [2] and fitted.bundle_.info["features"] == 3
+    scores = fitted.predict(frame, qid)
+    # In another order, with more of them, as numbers of a dictionary of its own.
+    other = frame.assign(brand=frame["brand"].cat.set_categories(["new", *brands[::-1]]))
+    assert (fitted.predict(other, qid) == scores).all()
+    new = fitted.predict(frame.assign(brand=pandas.Categorical(["never seen"] * len(frame))), qid)
+    assert np.isfinite(new).all()
+    # Numbers, of an array, named by the caller.
+    codes = frame.assign(brand=frame["brand"].cat.codes.replace(-1, np.nan).astype(float)).to_numpy(np.float32)
+    by_number = tunemix.Ranker(LEARNERS, categorical=[2]).fit(codes, y, qid=qid)
+    assert (by_number.predict(codes, qid) == scores).all()
+    run = tunemix.run({"learners": LEARNERS}, {"train": (frame, y, qid)}, runs=tmp_path, report=False)
+    assert run.bundle().info["categorical"] == [2]
+    with pytest.raises(tunemix.InputError, match="feature 2 has words for values, as 'acme', and is not categorical"):
+        tunemix.Ranker(LEARNERS, categorical=[1]).fit(frame.assign(bm25=1), y, qid=qid)
+    with pytest.raises(tunemix.InputError, match="feature 2 has words for values"):
+        tunemix.Ranker(LEARNERS).fit(codes, y, qid=qid).predict(frame, qid)
+
+
+def test_missing_values_are_learned_from(tmp_path):
+    missing = random_missing(X, 1)
+    fitted = tunemix.Ranker(LEARNERS).fit(missing, y, qid=qid)
+    new = random_missing(X_new, 2)
+    scores = fitted.predict(new, qid_new)
+    assert np.isfinite(scores).all() and fitted.score(new, y_new, qid_new) > 0.5
+    assert (fitted.predict(pandas.DataFrame(new), qid_new) == scores).all()
+    fitted.save(tmp_path / "ranker.tmx")
+    write_letor(tmp_path / "new", new, y_new, qid_new)
+    program("predict", "--bundle", tmp_path / "ranker.tmx", "--data", tmp_path / "new", "--out", tmp_path / "scores")
+    assert (np.array((tmp_path / "scores").read_text().split(), dtype=np.float32) == scores).all()
 
 
 def test_one_query_without_qid(ranker):

@@ -199,6 +199,28 @@ def _is_sparse(X: Any) -> bool:
     return hasattr(X, "tocsr") and hasattr(X, "nnz")
 
 
+# Of each column of words: the number of every word.
+Words = dict[int, dict[str, int]]
+
+
+def numbers_of(words: Words) -> list[int]:
+    """Of the columns of words, from 1."""
+    return sorted(at + 1 for at in words)
+
+
+def _numbered_words(X: Any, words: Words) -> Any:
+    """A frame whose pandas categories are numbers, by `words`, which get those that are new."""
+    numbered = X.copy(deep=False)
+    for at, kind in enumerate(X.dtypes):
+        if str(kind) != "category":
+            continue
+        known = words.setdefault(at, {})
+        column = X.iloc[:, at].cat
+        numbers = [known.setdefault(_id_text(word, "X"), len(known)) for word in column.categories]
+        numbered.isetitem(at, np.array([*numbers, np.nan])[column.codes.to_numpy()])  # of a missing one the code is -1
+    return numbered
+
+
 def _frame_values(X: Any, name: str) -> np.ndarray:
     kinds = {np.dtype(kind) if isinstance(kind, np.dtype) else None for kind in X.dtypes}
     if kinds == {np.dtype(np.float32)} or kinds == {np.dtype(np.float64)}:
@@ -239,25 +261,41 @@ def _sparse_arrays(X: Any, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarra
 
 
 def _documents(
-    labels: np.ndarray, qid: Any, weights: np.ndarray, names: Optional[list[str]], qid_name: str = "qid"
+    labels: np.ndarray,
+    qid: Any,
+    weights: np.ndarray,
+    names: Optional[list[str]],
+    words: Words,
+    qid_name: str = "qid",
 ) -> _core.Documents:
     offsets, ids, order = group_rows(qid, len(labels), qid_name)
     if len(order):
         labels = labels[order]
         weights = weights[order] if len(weights) else weights
-    return _core.Documents(labels, offsets, ids, order, weights, names or [])
+    texts = {at: list(known) for at, known in words.items()}
+    return _core.Documents(labels, offsets, ids, order, weights, names or [], texts)
 
 
 def dataset(
-    X: Any, y: Any, qid: Any, threads: int = 0, prefix: str = "", sample_weight: Any = None
+    X: Any,
+    y: Any,
+    qid: Any,
+    threads: int = 0,
+    prefix: str = "",
+    sample_weight: Any = None,
+    words: Optional[Words] = None,
 ) -> _core.Dataset:
     """A data set of the library. Rows of a query that are not adjacent are brought together; what is computed of
-    them comes back in the order of X. prefix: what the arguments' names begin with in messages."""
+    them comes back in the order of X. prefix: what the arguments' names begin with in messages. words: shared by the
+    data sets of a run."""
     expect_threads(threads)
     rows = row_count(X, prefix + "X")
     labels = labels_of(y, rows, prefix + "y")
     weights = weights_of(sample_weight, rows, prefix + "sample_weight")
-    documents = _documents(labels, qid, weights, feature_names(X), prefix + "qid")
+    words = {} if words is None else words
+    if hasattr(X, "dtypes") and hasattr(X, "iloc"):
+        X = _numbered_words(X, words)
+    documents = _documents(labels, qid, weights, feature_names(X), words, prefix + "qid")
     if _is_sparse(X):
         return _core.sparse_dataset(*_sparse_arrays(X, prefix + "X"), int(X.shape[1]), documents, threads)
     return _core.dense_dataset(_dense_values(X, prefix + "X"), documents, threads)
@@ -273,4 +311,4 @@ def labelled(y: Any, qid: Any, names: Any = None) -> _core.Dataset:
     texts = [] if names is None else [str(name) for name in names]
     if texts and len(texts) != rows:
         raise InputError(f"names has {len(texts)} values; expected {rows}, one for each document")
-    return _core.labelled_documents(_documents(values, qid, weights_of(None, rows), None), texts)
+    return _core.labelled_documents(_documents(values, qid, weights_of(None, rows), None, {}), texts)

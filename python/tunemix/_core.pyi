@@ -18,6 +18,7 @@ class Documents:
         order: NDArray[np.uint32],
         weights: NDArray[np.float32],
         feature_names: Sequence[str],
+        words: Mapping[int, Sequence[str]],
     ) -> None: ...
 
 class Dataset:

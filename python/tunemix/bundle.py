@@ -23,7 +23,7 @@ class Bundle:
     @property
     def info(self) -> dict[str, Any]:
         """What the ensemble is: name, row, features, labels, members, feature_names (None for a feature without one; no
-        list entries where none has one), ...; trained_on: a dict of files, queries and documents; expected: a dict of
+        list entries where none has one), categorical (numbers from 1), ...; trained_on: a dict of files, queries and documents; expected: a dict of
         measure, value, stderr and on, what to expect of it by data that it was not trained on."""
         return self._core.info()
 

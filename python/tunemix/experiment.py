@@ -97,7 +97,8 @@ def run(
     config     the keys of docs/config.md as a dict, or a YAML file. A dict without `name` is called "python".
     data       in memory, in place of `data.folds`: {"train": (X, y, qid), "valid": (X, y, qid), "test": (X, y, qid)},
                or a list of these, one for each fold. With weights of the documents: (X, y, qid, sample_weight). Without
-               valid, a fifth of the training queries is taken for it; without test, results are those on valid.
+               valid, a fifth of the training queries is taken for it; without test, results are those on valid. Pandas
+               categories are `data.categorical`, unless the config has that.
     overrides  "key.path=value", as on the command line
     report     whether to write report.html
     final      whether then to train on all the data what the folds have chosen, as `tunemix fit` does: Run.final()
@@ -106,8 +107,11 @@ def run(
     """
     _arrays.expect_threads(threads)
     told = None if progress is None else lambda *values: progress(Progress(*values))
-    folds = [] if data is None else _folds(data, threads)
+    words: _arrays.Words = {}
+    folds = [] if data is None else _folds(data, threads, words)
     if isinstance(config, Mapping):
+        if words:
+            config = {**config, "data": {"categorical": _arrays.numbers_of(words), **config.get("data", {})}}
         text = config_text({"name": "python", **config})
         raw = _core.run_text(text, list(overrides), folds, os.fspath(runs), threads, report, final, told)
     elif folds:
@@ -137,7 +141,7 @@ def _plain(value: Any) -> Any:
     raise InputError(f"config: {value!r} is no value of a config; expected words, numbers, lists and dicts")
 
 
-def _folds(data: Any, threads: int) -> list[Any]:
+def _folds(data: Any, threads: int, words: _arrays.Words) -> list[Any]:
     folds = []
     several = not isinstance(data, Mapping)
     known = ("train", "valid", "test")
@@ -159,7 +163,7 @@ def _folds(data: Any, threads: int) -> list[Any]:
                 columns = _arrays.feature_names(X) or []
             _arrays.expect_columns(X, columns, "train X", f"{name} X")
             weights = parts[3] if len(parts) == 4 else None
-            splits[name] = _arrays.dataset(X, y, qid, threads, f"{name} ", weights)
+            splits[name] = _arrays.dataset(X, y, qid, threads, f"{name} ", weights, words)
         if "valid" not in splits:
             splits["train"], splits["valid"] = _core.split_validation(splits["train"], VALID_SHARE, VALID_SEED, threads)
         folds.append((splits["train"], splits["valid"], splits.get("test", splits["valid"])))

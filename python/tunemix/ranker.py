@@ -40,6 +40,8 @@ class Ranker:
     standardize          what learners see of the features: "none", "append", "replace", "cdf" or "context"
                          (docs/algorithms.md), or a list of those for learners on each; None: as the recipe has it, or
                          "none"
+    categorical          features, by name or number from 1, whose values say which and not how much; None: the columns
+                         of a frame that are pandas categories
     calibrate, mix       dicts as the sections of docs/config.md
     validation_fraction  share of the queries that validation takes where fit() is given no eval_set
     seed                 of every random choice: the same seed, data and options give the same ensemble
@@ -62,6 +64,7 @@ class Ranker:
         learners: Optional[Sequence[Mapping[str, Any]]] = None,
         *,
         standardize: Optional[Union[str, Sequence[str]]] = None,
+        categorical: Optional[Sequence[Union[int, str]]] = None,
         calibrate: Optional[Mapping[str, Any]] = None,
         mix: Optional[Mapping[str, Any]] = None,
         validation_fraction: float = 0.2,
@@ -74,6 +77,7 @@ class Ranker:
     ) -> None:
         self.learners = learners
         self.standardize = standardize
+        self.categorical = categorical
         self.calibrate = calibrate
         self.mix = mix
         self.validation_fraction = validation_fraction
@@ -105,10 +109,11 @@ class Ranker:
         if qid is None:
             raise InputError("qid is missing; expected the query of each row of X")
         _arrays.expect_whole(self.seed, "seed", 0, MOST_SEED, "a whole number from 0 to 2^63 - 1")
-        data = _arrays.dataset(X, y, qid, self.threads, sample_weight=sample_weight)
+        words: _arrays.Words = {}
+        data = _arrays.dataset(X, y, qid, self.threads, sample_weight=sample_weight, words=words)
         names = _arrays.feature_names(X)
         if eval_set is not None:
-            train, valid = data, self._validation(eval_set, eval_qid, eval_sample_weight, names)
+            train, valid = data, self._validation(eval_set, eval_qid, eval_sample_weight, names, words)
         elif eval_sample_weight is not None:
             raise InputError("eval_sample_weight is given without an eval_set; expected both")
         else:
@@ -116,7 +121,7 @@ class Ranker:
         told = None if self.progress is None else lambda *values: self.progress(Progress(*values))
         with _folder_of_runs() if self.runs is None else nullcontext(str(self.runs)) as runs:
             raw = _core.run_text(
-                config_text(self._config()), [], [(train, valid, valid)], runs, self.threads, False, self.final, told
+                config_text(self._config(words)), [], [(train, valid, valid)], runs, self.threads, False, self.final, told
             )
             rows = json.loads(raw["results"])["rows"]
             self.validation_ = next(row for row in rows if row["chosen"] and row["split"] == "valid")
@@ -177,13 +182,14 @@ class Ranker:
             raise InputError("this Ranker is not fitted yet; call fit first")
         return self.bundle_
 
-    def _config(self) -> dict[str, Any]:
+    def _config(self, words: _arrays.Words) -> dict[str, Any]:
         config: dict[str, Any] = {
             "name": "ranker",
             "seed": self.seed,
             "data": {"allow_overlap": self.allow_overlap},
             "evaluate": {"tools": ["yahoo"]},
         }
+        config["data"]["categorical"] = _arrays.numbers_of(words) if self.categorical is None else list(self.categorical)
         if self.standardize is not None:
             config["data"]["standardize"] = self.standardize
         for name in ("learners", "calibrate", "mix"):
@@ -200,7 +206,12 @@ class Ranker:
         return _core.split_validation(data, self.validation_fraction, self.seed, self.threads)
 
     def _validation(
-        self, eval_set: Any, eval_qid: Any, eval_sample_weight: Any, names: Optional[list[str]]
+        self,
+        eval_set: Any,
+        eval_qid: Any,
+        eval_sample_weight: Any,
+        names: Optional[list[str]],
+        words: _arrays.Words,
     ) -> _core.Dataset:
         if isinstance(eval_set, list):
             if len(eval_set) != 1:
@@ -216,6 +227,6 @@ class Ranker:
             raise InputError("eval_qid is missing; expected the query of each row of eval_set")
         _arrays.expect_columns(eval_set[0], names or [], "X", "eval X")
         return _arrays.dataset(
-            eval_set[0], eval_set[1], eval_qid, self.threads, prefix="eval ", sample_weight=eval_sample_weight
+            eval_set[0], eval_set[1], eval_qid, self.threads, "eval ", eval_sample_weight, words
         )
 

@@ -26,6 +26,10 @@ Hash128 content_of(const Hash128& features, size_t num_features, const Documents
   hasher.values(std::span<const int32_t>(about.labels));
   hasher.values(std::span<const size_t>(about.queries.offsets()));
   for (const std::string& id : about.queries.ids()) hasher.text(id);
+  for (const auto& [feature, words] : about.words.all()) {
+    hasher.number(feature);
+    for (const std::string& word : words) hasher.text(word);
+  }
   const Hash128 hash = hasher.digest();
   if (about.weights.empty()) return hash;
   return Hasher().number(hash.high).number(hash.low).values(std::span<const float>(about.weights)).digest();

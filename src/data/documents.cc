@@ -27,13 +27,15 @@ std::vector<T> select_values(const std::vector<T>& values, const QueryIndex& que
 Documents Documents::select_queries(std::span<const size_t> chosen) const {
   Documents result{.labels = select_values(labels, queries, chosen),
                    .queries = queries.select(chosen),
-                   .weights = select_values(weights, queries, chosen)};
+                   .weights = select_values(weights, queries, chosen),
+                   .words = words};
   for (const size_t q : chosen)
     for (size_t i = queries.begin(q); i < queries.end(q) && names.size() > 0; ++i) result.names.add(names[i]);
   return result;
 }
 
 void Documents::append(const Documents& more) {
+  words.join(more.words);
   const size_t before = size();
   const size_t all = before + more.size();
   labels.insert(labels.end(), more.labels.begin(), more.labels.end());
@@ -67,6 +69,7 @@ void Documents::save(BinaryWriter& out) const {
   for (size_t i = 0; i < names.size(); ++i) out.put(names[i]);
   out.put(source_rows);
   out.put(weights);
+  words.save(out);
 }
 
 Documents Documents::load(BinaryReader& in) {
@@ -92,6 +95,7 @@ Documents Documents::load(BinaryReader& in) {
     in.fail("the weights do not fit the documents");
   for (const float weight : result.weights)
     if (!(weight >= 0) || !std::isfinite(weight)) in.fail("a weight is out of range");
+  result.words = ValueNames::load(in);
   return result;
 }
 

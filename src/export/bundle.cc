@@ -29,6 +29,7 @@ void save_info(BinaryWriter& out, const BundleInfo& info) {
   out.put(info.expected.value);
   out.put<uint8_t>(info.expected.error.has_value());
   out.put(info.expected.error.value_or(0));
+  info.categories.save(out);
 }
 
 BundleInfo load_info(BinaryReader& in, uint32_t version) {
@@ -53,6 +54,10 @@ BundleInfo load_info(BinaryReader& in, uint32_t version) {
   const auto error = in.get<double>();
   if (has_error) info.expected.error = error;
   if (!std::isfinite(info.expected.value) || !std::isfinite(error)) in.fail("what it expects is no number");
+  if (version < 4) return info;
+  info.categories = Categories::load(in);
+  for (const Categories::Feature& feature : info.categories.features())
+    if (feature.number >= info.features) in.fail("a categorical feature is not there");
   return info;
 }
 
@@ -114,6 +119,7 @@ std::vector<float> Bundle::predict(const Dataset& data, const Context& context,
     throw_input("the data has {} features; the ensemble '{}' was trained on {}", data.features(), info_.name,
                 info_.features);
   expect_same_names(data.feature_names(), info_);
+  info_.categories.expect_words(data);
   for (const auto& [name, columns] : external_scores()) {
     const auto it = given.find(name);
     if (it == given.end())
@@ -148,8 +154,10 @@ std::vector<float> Bundle::predict(const Dataset& data, const Context& context,
   return scores;
 }
 
-void Bundle::predict_part(const Dataset& raw, const GivenScores& given, std::vector<float>& member_scores,
-                          std::span<float> out, const Context& context) const {
+void Bundle::predict_part(const Dataset& documents, const GivenScores& given,
+                          std::vector<float>& member_scores, std::span<float> out,
+                          const Context& context) const {
+  const Dataset raw = info_.categories.apply(documents);
   const size_t n = raw.documents();
   std::map<Standardize, Dataset> prepared;
   member_scores.resize(std::max(member_scores.size(), members_.size() * n));
@@ -219,7 +227,7 @@ Bundle Bundle::parse(std::span<const uint8_t> file, const std::string& name, con
       in.fail("features are standardised in an unknown way");
     models.push_back({LearnedModel::load(in, registry), mode});
     const Model& model = *models.back().learned.model;
-    const size_t width = viewed_features(mode, info.features);
+    const size_t width = viewed_features(mode, info.width());
     if (model.external_scores().empty() ? model.features() != width : model.points().size() != 1)
       in.fail("a model that does not fit its features");
   }

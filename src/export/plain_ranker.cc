@@ -73,7 +73,7 @@ PlainModel plain_ranker(const Bundle& bundle) {
     }
   }
   PlainModel result;
-  result.features = bundle.info().features;
+  result.features = bundle.info().width();
   result.start = {0.0};
   for (const auto& [of, how] : combinations)
     add(bundle.models()[of.first].learned.model->plain(of.second), how, result);

@@ -241,14 +241,14 @@ std::unique_ptr<Model> ComposedModel::keep(std::span<const size_t> points) const
 Facts ComposedModel::facts() const {
   Facts facts;
   if (map_ && !map_->fills_only()) {
-    facts.push_back({"features.given", static_cast<int64_t>(map_->inputs)});
-    facts.push_back({"features.used", static_cast<int64_t>(map_->columns.size())});
-    facts.push_back({"features.cdf", map_->cdf ? "true" : "false"});
+    facts.push_back({"map.given", static_cast<int64_t>(map_->inputs)});
+    facts.push_back({"map.used", static_cast<int64_t>(map_->columns.size())});
+    facts.push_back({"map.cdf", map_->cdf ? "true" : "false"});
   }
   if (map_ && map_->fill && !map_->fill->indicators().empty()) {
     std::vector<double> missing;  // by number from 1
     for (const uint32_t j : map_->fill->indicators()) missing.push_back(1.0 + map_->columns[j]);
-    facts.push_back({"features.missing", std::move(missing)});
+    facts.push_back({"map.missing", std::move(missing)});
   }
   if (groups_) facts.push_back({"label_groups", groups_->text()});
   if (ordinal_) facts.push_back({"classes", "ordinal"});

@@ -208,5 +208,101 @@ TEST_F(TrainingOptions, CopiesOfQueriesAndRandomScores) {
   EXPECT_THAT(refused(), HasSubstr("says nothing without copies"));
 }
 
+// Of the tests' files: feature 26, a brand that tells something of the label, and is sometimes missing.
+class CategoryOptions : public TrainingOptions {
+ protected:
+  void SetUp() override {
+    TrainingOptions::SetUp();
+    for (int file = 1; file <= 3; ++file) {
+      const std::string name = "S" + std::to_string(file) + ".txt";
+      std::istringstream in(slurp(at_ / name));
+      std::string text = "#26: brand\n";
+      size_t number = static_cast<size_t>(file);
+      for (std::string line; std::getline(in, line);) {
+        if (line.empty() || line[0] == '#') continue;
+        number = number * 2862933555777941757U + 3037000493U;
+        const int label = line[0] - '0';
+        const size_t brand =
+            number >> 60 < 6 ? (number >> 40) % 60 : 10 * static_cast<size_t>(label) + (number >> 50) % 10;
+        const std::string value = number >> 58 == 5 ? "nan" : std::to_string(brand);
+        text += line.substr(0, line.find('#')) + " 26:" + value + "\n";
+      }
+      at_.write(name, text);
+    }
+  }
+  static constexpr const char* kLearners =
+      "  - {type: lambdamart, leaves: 4, iterations: 20, standardize: append}\n  - {type: ranksvm, C: "
+      "[0.1]}\n";
+};
+
+TEST_F(CategoryOptions, ACategoryIsWorthItsMeanGrade) {
+  write(kLearners);
+  const json as_number = run();
+  write(kLearners, "  categorical: [brand]\n");
+  const json results = run();
+  for (const char* row : {"LM+EXP", "RS+EXP"})
+    EXPECT_GT(value(results, row), value(as_number, row) + 0.02) << row;
+  EXPECT_EQ(json::parse(at_.good("run run.yaml 'data.categorical=[26]' --json").out)["rows"],
+            results["rows"]);
+  bool count = false;
+  for (const json& entry : json::parse(at_.good("report run.yaml --json").out)["features"])
+    count = count || entry["feature"] == "brand (count) (standardised)";
+  EXPECT_TRUE(count);
+  const json bundle = json::parse(at_.good("inspect runs/run/bundle-fold1.tmx --json").out);
+  EXPECT_GT(bundle["categories"].size(), 40U);
+  EXPECT_EQ(bundle["categories"][0]["feature"], 26);
+  EXPECT_EQ(bundle["categories"][0]["value"], "0");
+  at_.good("importance --bundle runs/run/bundle-fold1.tmx --data S3.txt --out importance.json");
+  const json importance = json::parse(slurp(at_ / "importance.json"))["features"];
+  for (size_t j = 0; j < 25; ++j) EXPECT_GT(importance[25]["loss"], importance[j]["loss"]) << j;
+
+  // Of some features, and of a model of all the data.
+  write(kLearners, "  categorical: [26]\n  features: [1-5, 26]\n");
+  run();
+  write(kLearners, "  categorical: [26]\n");
+  at_.good("fit run.yaml");
+  at_.good("predict --bundle runs/run/bundle.tmx --data S3.txt --out all.scores");
+  EXPECT_FALSE(json::parse(at_.good("inspect runs/run/bundle.tmx --json").out)["categories"].empty());
+  at_.good("distill runs/run/bundle.tmx --data S1.txt --iterations 5 --min-documents 5 --out student.tmx");
+  at_.good("predict --bundle student.tmx --data S3.txt --out student.scores");
+
+  EXPECT_THAT(refused("'data.categorical=[900]'"),
+              HasSubstr("data.categorical names feature 900, and the training data has features 1 to 26"));
+  EXPECT_THAT(refused("'data.categorical=[brant]'"), HasSubstr("did you mean 'brand'?"));
+  at_.write("S1.txt", slurp(at_ / "S1.txt") + "0 qid:x 26:1.5\n");
+  EXPECT_THAT(refused(),
+              HasSubstr("has 1.5 for feature 26, which is categorical; expected a whole number from "
+                        "-16777216 to 16777216"));
+}
+
+TEST_F(CategoryOptions, AnExportedModelHasTheTableBesideIt) {
+  write("  - {type: lambdamart, leaves: 4, iterations: 20}\n", "  categorical: [26]\n");
+  const std::string mixed =
+      "run run.yaml 'calibrate.cpc=[]' 'calibrate.rbc.regressors=[linear]' mix.normalize=none";
+  at_.good(mixed);
+  const std::string to = "export-model runs/run/bundle-fold1.tmx --format xgboost";
+  EXPECT_THAT(at_.run(to).err, HasSubstr("go to a file beside the model's; give --out FILE"));
+  EXPECT_THAT(at_.good(to + " --out m.json").err, HasSubstr("m.json.categories.json"));
+  const json table = json::parse(slurp(at_ / "m.json.categories.json"))["categories"][0];
+  EXPECT_EQ(table["name"], "brand");
+  EXPECT_EQ(table["mean_feature"], 26);
+  EXPECT_EQ(table["count_feature"], 27);
+  EXPECT_EQ(table["values"]["0"].size(), 2U);
+  EXPECT_EQ(json::parse(slurp(at_ / "m.json"))["learner"]["learner_model_param"]["num_feature"], "27");
+}
+
+// By every learner, from text to bundle; and a request to refuse them.
+TEST_F(CategoryOptions, MissingValuesGoAllTheWay) {
+  write(
+      "  - {type: adaboost_mh, leaves: 4, iterations: 10, standardize: append}\n"
+      "  - {type: svm, C: [0.1], classes: ordinal}\n"
+      "  - {type: ranksvm, C: [0.1], standardize: [replace, cdf]}\n"
+      "  - {type: rankboost, round: 5, labels: [[0], [1, 2, 3, 4]]}\n");
+  run();
+  EXPECT_THAT(refused("data.missing=refuse"), HasSubstr("value 'nan' of feature 26"));
+  at_.good("train --learner ranksvm --set 'C=[0.1]' --data S1.txt --model m.tmx");
+  EXPECT_EQ(json::parse(at_.good("inspect m.tmx --json").out)["map"]["missing"], json::array({26}));
+}
+
 }  // namespace
 }  // namespace tunemix::test

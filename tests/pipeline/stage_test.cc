@@ -26,6 +26,7 @@ const std::map<std::string, std::string>& other_values() {
       {"data.allow_new_features", "true"},
       {"data.allow_overlap", "true"},
       {"data.calibration.parts", "3"},
+      {"data.categorical", "[2]"},
       {"data.features", "[1-5]"},
       {"data.feature_names", "names.txt"},
       {"data.grades", "[0, 1, 2, 3, 4]"},

@@ -9,6 +9,7 @@
 
 #include "tunemix/core/binary.h"
 #include "tunemix/data/query_index.h"
+#include "tunemix/data/value_names.h"
 
 namespace tunemix {
 
@@ -40,6 +41,7 @@ struct Documents {
   std::vector<uint32_t> source_rows = {};
   // How much each document counts in training, calibration and metrics; empty where all count 1.
   std::vector<float> weights = {};
+  ValueNames words = {};  // of their features' values
 
   size_t size() const { return labels.size(); }
   // Those of the given queries, in the given order; without source rows.

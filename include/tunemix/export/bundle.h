@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tunemix/calibrate/calibrator.h"
+#include "tunemix/data/categories.h"
 #include "tunemix/data/dataset.h"
 #include "tunemix/data/standardize.h"
 #include "tunemix/learn/learner.h"
@@ -38,7 +39,10 @@ struct BundleInfo {
   uint64_t queries = 0;                      // of the training data
   uint64_t documents = 0;
   Expectation expected = {};
+  Categories categories = {};  // put in before anything else is done to features
 
+  // Of the features with what categories add, before standardisation.
+  size_t width() const { return features + categories.size(); }
   bool operator==(const BundleInfo&) const = default;
 };
 
@@ -93,7 +97,7 @@ class Bundle {
     std::vector<size_t> members;
     std::vector<size_t> of_point;  // of each of the members, in `points`
   };
-  void predict_part(const Dataset& data, const GivenScores& given, std::vector<float>& member_scores,
+  void predict_part(const Dataset& documents, const GivenScores& given, std::vector<float>& member_scores,
                     std::span<float> out, const Context& context) const;
 
   BundleInfo info_;
