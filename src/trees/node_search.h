@@ -348,7 +348,7 @@ void NodeSearch<S>::search_feature(uint32_t j, const Cell* kept, size_t count, c
   best.searched = true;
   // With documents that have no value: with these below all cuts, of which the first takes them alone, and
   // above them.
-  const bool missing = cuts_.has_missing(j) && statistics_.move_first(kept, bins, moved);
+  const bool missing = bins_.place(j).missing && statistics_.move_first(kept, bins, moved);
   search_cuts({j, 0, false}, kept, bins, count, rule, missing, best);
   if (missing) search_cuts({j, 1, true}, moved, bins - 1, count, rule, missing, best);
 }

@@ -21,7 +21,7 @@ class MonotoneTest : public testing::Test {
               "name: mono\ndata: {folds: [{train: train.txt, valid: valid.txt, test: valid.txt}], "
               "allow_overlap: true, feature_names: names.txt" +
                   data + "}\nlearners: [" + learners + "]\nmix: {" + mix + "}\n");
-    at_.good("run mono.yaml --quiet --force");
+    at_.good("run mono.yaml --quiet");
   }
 
   // The scores of the first document of a query by the ensemble while a feature of it takes rising values,

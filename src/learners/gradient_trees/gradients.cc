@@ -129,9 +129,7 @@ BestCut Gradients::best_cut(const Cut& first, const uint64_t* kept, size_t bins,
   const double share =
       documents == 0 ? 0 : (options_.min_documents - 0.5) * hessian / static_cast<double>(documents);
   const auto least = static_cast<float>(std::max({1.0, options_.min_hessian * scale_.hessian, share}));
-  const bool bounded =
-      !options_.monotone.empty() &&
-      (options_.monotone[feature] != 0 || std::isfinite(rule.bounds.low) || std::isfinite(rule.bounds.high));
+  const bool bounded = !options_.monotone.empty() && (options_.monotone[feature] != 0 || rule.bounds.any());
   int bin;
   if (rule.random_cuts != 0) {
     bin = random_cut(kept, bins, total, rule.random_cuts + feature * 0x9e3779b97f4a7c15ULL);
@@ -156,6 +154,7 @@ double Gradients::worth(uint64_t sum, const ValueBounds& bounds) const {
   const double g = packed_gradient(sum);
   const double h = packed_hessian(sum) + options_.l2 * scale_.hessian;
   if (h <= 0) return 0;
+  if (!bounds.any()) return g * g / h;
   const double free = free_value(sum);
   const double value = bounds.clamp(free);
   if (value == free) return g * g / h;

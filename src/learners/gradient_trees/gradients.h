@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <span>
 #include <vector>
@@ -26,6 +27,7 @@ struct ValueBounds {
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
 
+  bool any() const { return std::isfinite(low) || std::isfinite(high); }
   double clamp(double value) const { return std::min(std::max(value, low), high); }
 };
 
