@@ -62,7 +62,8 @@ TEST_F(Weights, EachSplitsWeightsAreUsedWhereTheyMatter) {
   weigh("valid", "5");
   const nlohmann::json valid = results();
   for (size_t i = 0; i < plain.size(); ++i)
-    EXPECT_NE(plain[i]["ndcg@10"], valid["rows"][i]["ndcg@10"]) << plain[i]["name"] << plain[i]["split"];
+    EXPECT_TRUE(plain[i]["split"] == "test" || plain[i]["ndcg@10"] != valid["rows"][i]["ndcg@10"])
+        << plain[i]["name"];
   for (size_t i = 0; i < all["choices"].size(); ++i)
     for (const char* key : {"valid_ndcg@10", "chosen_by"})
       EXPECT_NE(all["choices"][i][key], valid["choices"][i][key]) << all["choices"][i]["row"] << key;
