@@ -136,8 +136,8 @@ std::optional<MixResult> without_light(const MixResult& from) {
     weights.push_back(all[m] / rest);
   }
   if (members.empty() || members.size() == all.size()) return std::nullopt;
-  result.mixture = Mixture(std::move(members), std::move(weights), from.mixture.normalize(),
-                           from.mixture.c(), from.mixture.checkpoint());
+  result.mixture = Mixture(std::move(members), std::move(weights), from.mixture.normalize(), from.mixture.c(),
+                           from.mixture.checkpoint());
   return result;
 }
 

@@ -398,7 +398,10 @@ TEST(ModelExport, WhatIsNotExactIsRefused) {
   const PlainTree endless{{{0, -kInfinity, 1, 2, 0}, {0, 0, -1, -1, 0}, {0, 0, -1, -1, 1}}, {0.0, 1.0}};
   for (const ModelFormat format :
        {ModelFormat::kXgboost, ModelFormat::kRankLib, ModelFormat::kSolr, ModelFormat::kElasticsearch})
-    EXPECT_THAT(refusal([&] { export_model(format, {2, 1, {0.0}, {endless}, {}, {}}, {}); }), HasSubstr("-inf"));
+    EXPECT_THAT(refusal([&] {
+                  export_model(format, {2, 1, {0.0}, {endless}, {}, {}}, {});
+                }),
+                HasSubstr("-inf"));
   EXPECT_THAT(refusal([&] { parse_model_format("solar"); }), HasSubstr("did you mean 'solr'"));
 }
 

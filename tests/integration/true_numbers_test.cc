@@ -131,7 +131,8 @@ TEST_F(TrueNumbers, SplitsWithoutARelevantDocumentAreRefused) {
   EXPECT_THAT(refused(config({{"zero.txt", "S1.txt", "S2.txt"}})), HasSubstr("have label 0"));
 }
 
-// Only one training query has documents above 0, so that most single bags calibrate on documents of one label.
+// Only one training query has documents above 0, so that most single bags calibrate on documents of one
+// label.
 TEST_F(TrueNumbers, PartsOfOneLabelAreCalibratedOn) {
   std::string relevant;
   rewrite("S1.txt", "one.txt", [&](std::string line) {

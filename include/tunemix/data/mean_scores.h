@@ -5,7 +5,8 @@
 
 namespace tunemix {
 
-// Matrices are added in their order, then divided by their number, so that a mean is the same bits everywhere.
+// Matrices are added in their order, then divided by their number, so that a mean is the same bits
+// everywhere.
 void add_scores(ScoreMatrix& sum, const ScoreMatrix& scores);
 void divide_scores(ScoreMatrix& sum, size_t count);
 
