@@ -144,7 +144,9 @@ TEST(Standardize, GoesByTheDocumentsThatHaveTheFeature) {
         EXPECT_EQ(is_missing(replaced.row(i)[j]), missing);
         EXPECT_EQ(is_missing(appended.row(i)[j]), missing);
         EXPECT_EQ(is_missing(context.row(i)[10 + j]), n == 0);
-        if (n > 0) EXPECT_FLOAT_EQ(context.row(i)[10 + j], static_cast<float>(mean(there)));
+        if (n > 0) {
+          EXPECT_FLOAT_EQ(context.row(i)[10 + j], static_cast<float>(mean(there)));
+        }
         if (!missing) {
           EXPECT_EQ(replaced.row(i)[j], expected.row(k)[0]);
           EXPECT_EQ(appended.row(i)[j], data.row(i)[j]);
