@@ -109,9 +109,10 @@ Json learner_schema(const LearnerEntry& learner) {
     section["properties"][key.name] = {{"description", key.doc}};
   for (const OptionInfo& option : learner.options) {
     const Json one = value_schema(option.expected);
-    const bool one_value = option.role == OptionRole::kPath || option.role == OptionRole::kFeatures;
-    section["properties"][option.name] =
-        described(one_value ? one : list_of(one), option.doc, option.default_value);
+    const Json schema = option.role == OptionRole::kFeatures ? Json{{"type", "object"}}
+                        : option.role == OptionRole::kPath   ? one
+                                                             : list_of(one);
+    section["properties"][option.name] = described(schema, option.doc, option.default_value);
   }
   if (learner.external) {
     section["properties"]["name"] = {{"type", "string"}, {"pattern", "^[A-Za-z0-9._-]{1,40}$"}};

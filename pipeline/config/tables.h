@@ -32,7 +32,7 @@ const OptionTable<CommandConfig>& command_table();
 // The keys of every entry under `learners` besides its learner's own options.
 struct CommonLearnerOptions {
   int bags = 1;
-  std::vector<Standardize> standardize;
+  std::vector<Standardize> standardize = {Standardize::kNone};
   SourceUse source = SourceUse::kNone;
   int copies = 0;
   double leave_out = 0.2;

@@ -114,7 +114,7 @@ void Categories::expect_words(const Dataset& data) const {
     if (std::none_of(features_.begin(), features_.end(),
                      [n = number](const Feature& f) { return f.number == n; }))
       throw_input("feature {} has words for values, as '{}', and is not categorical; expected numbers",
-                  number + 1, words.empty() ? "" : words[0]);
+                  number + 1, words->empty() ? "" : words->front());
 }
 
 Dataset Categories::apply(const Dataset& data) const {

@@ -28,7 +28,7 @@ Hash128 content_of(const Hash128& features, size_t num_features, const Documents
   for (const std::string& id : about.queries.ids()) hasher.text(id);
   for (const auto& [feature, words] : about.words.all()) {
     hasher.number(feature);
-    for (const std::string& word : words) hasher.text(word);
+    for (const std::string& word : *words) hasher.text(word);
   }
   const Hash128 hash = hasher.digest();
   if (about.weights.empty()) return hash;

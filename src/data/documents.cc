@@ -35,8 +35,11 @@ Documents Documents::select_queries(std::span<const size_t> chosen) const {
 }
 
 void Documents::append(const Documents& more) {
-  words.join(more.words);
   const size_t before = size();
+  if (before == 0)
+    words = more.words;
+  else
+    words.join(more.words);
   const size_t all = before + more.size();
   labels.insert(labels.end(), more.labels.begin(), more.labels.end());
   for (size_t q = 0; q < more.queries.size(); ++q) queries.add(more.queries.id(q), more.queries.length(q));

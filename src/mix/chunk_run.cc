@@ -23,18 +23,22 @@ QueryIndex sub_index(const QueryIndex& queries, const Chunk& chunk) {
 
 }  // namespace
 
-ChunkRun::ChunkRun(const Layout& layout, const Weights& weights, const MemberSource& source,
-                   const ValidationData& validation, const Chunk& chunk, size_t cs, Normalize normalize,
-                   const SelectionName& metric, std::span<const double> query_weights)
+ChunkMetric::ChunkMetric(const ValidationData& validation, const Chunk& chunk, Normalize normalize,
+                         const SelectionName& metric, std::span<const double> query_weights)
     : normalize_(normalize),
-      stride_(lanes::padded(chunk.documents())),
-      sums_(layout.cells.size()),
       metric_(sub_index(validation.queries, chunk), validation.labels.subspan(chunk.begin, chunk.documents()),
               validation.grades, metric),
       scores_(chunk.documents()),
       per_query_(metric_.queries()),
       weights_(query_weights.empty() ? query_weights
-                                     : query_weights.subspan(chunk.first_query, metric_.queries())) {
+                                     : query_weights.subspan(chunk.first_query, metric_.queries())) {}
+
+ChunkRun::ChunkRun(const Layout& layout, const Weights& weights, const MemberSource& source,
+                   const ValidationData& validation, const Chunk& chunk, size_t cs, Normalize normalize,
+                   const SelectionName& metric, std::span<const double> query_weights)
+    : stride_(lanes::padded(chunk.documents())),
+      sums_(layout.cells.size()),
+      metric_(validation, chunk, normalize, metric, query_weights) {
   std::vector<double> batch(kBatch * stride_);
   for (size_t cell = 0; cell < layout.cells.size(); ++cell) {
     sums_[cell].assign(cs * stride_, 0.0);
@@ -59,14 +63,14 @@ void ChunkRun::sum_cells(std::span<const size_t> cells, const double* factors, s
     sum_kernels().add(factors[k], sums_[cells[k]].data() + j * stride_, stride_, out);
 }
 
-std::span<const double> ChunkRun::per_query(const double* mixed) {
+std::span<const double> ChunkMetric::per_query(const double* mixed) {
   for (size_t i = 0; i < scores_.size(); ++i) scores_[i] = finish_score(mixed[i], normalize_);
   metric_.per_query(scores_, per_query_);
   for (size_t q = 0; q < weights_.size(); ++q) per_query_[q] *= weights_[q];
   return per_query_;
 }
 
-double ChunkRun::evaluate(const double* mixed) {
+double ChunkMetric::evaluate(const double* mixed) {
   const std::span<const double> values = per_query(mixed);
   return std::accumulate(values.begin(), values.end(), 0.0);
 }

@@ -10,6 +10,25 @@
 
 namespace tunemix::mixing {
 
+// What mixtures of standardised members are worth on the queries of one chunk.
+class ChunkMetric {
+ public:
+  ChunkMetric(const ValidationData& validation, const Chunk& chunk, Normalize normalize,
+              const SelectionName& metric, std::span<const double> query_weights);
+
+  // What each query's quality by these sums of members counts; valid until the next call.
+  std::span<const double> per_query(const double* mixed);
+  // The sum of that.
+  double evaluate(const double* mixed);
+
+ private:
+  Normalize normalize_;
+  SelectionMetric metric_;
+  std::vector<float> scores_;
+  std::vector<double> per_query_;
+  std::span<const double> weights_;  // of the chunk's queries; empty: 1
+};
+
 class ChunkRun {
  public:
   ChunkRun(const Layout& layout, const Weights& weights, const MemberSource& source,
@@ -22,19 +41,12 @@ class ChunkRun {
   size_t stride() const { return stride_; }
   // out = sum over the cells of factor * the cell's sum for c number j.
   void sum_cells(std::span<const size_t> cells, const double* factors, size_t j, double* out) const;
-  // What each query's quality by these sums of standardised members counts; valid until the next call.
-  std::span<const double> per_query(const double* mixed);
-  // The sum of that.
-  double evaluate(const double* mixed);
+  double evaluate(const double* mixed) { return metric_.evaluate(mixed); }
 
  private:
-  Normalize normalize_;
   size_t stride_;
   std::vector<std::vector<double>> sums_;  // cell: c x stride
-  SelectionMetric metric_;
-  std::vector<float> scores_;
-  std::vector<double> per_query_;
-  std::span<const double> weights_;  // of the chunk's queries; empty: 1
+  ChunkMetric metric_;
 };
 
 }  // namespace tunemix::mixing

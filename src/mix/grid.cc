@@ -6,6 +6,7 @@
 
 #include "mix/chunk_run.h"
 #include "mix/learned.h"
+#include "mix/sums.h"
 
 namespace tunemix::mixing {
 namespace {
@@ -14,8 +15,8 @@ constexpr size_t kChunk = 512;  // documents
 constexpr size_t kKeptBytes = size_t{1}
                               << 28;  // sums of cells that are kept from the first pass to the second
 
-// First pass: every family alone, candidates for the masses of models, and mixtures whose weights do not
-// depend on either. Second pass: the mixtures whose masses come from the first.
+// First pass: every family alone, and mixtures whose weights do not depend on how good the families are.
+// Second pass: the mixtures whose masses come from the first. Masses are learned between the two.
 class Evaluation {
  public:
   Evaluation(const GridInput& input, const Context& context)
@@ -50,7 +51,8 @@ class Evaluation {
       first_pass();
     }
     if (needs_masses) {
-      const std::vector<Masses> learned = learn();
+      std::vector<Masses> learned;
+      for (size_t s = 0; s < several_.size(); ++s) learned.push_back(learn(s));
       for (size_t p = 0; p <= parts(); ++p) factors[p] = factors_outside(p, learned);
       if (choice_) second_pass(factors);
     }
@@ -63,13 +65,19 @@ class Evaluation {
     size_t variant, t;
   };
   using Factors = std::vector<std::vector<double>>;  // of several_: c x cells
-  using Masses = std::vector<std::vector<double>>;   // by part, then by all: of models
+  using Masses = std::vector<std::vector<double>>;   // by part, then by all
+  // What learned masses are of, beside the mixture of families.
+  struct Units {
+    std::vector<size_t> blocks;             // the families first; empty where no masses are learned
+    std::vector<std::vector<double>> sums;  // of the documents, with c in the middle
+  };
 
   // A mixture that has nothing but members of one family, or one model, to weigh.
   static bool is_alone(const Selection& selection) {
     return selection.blocks.size() == 1 && selection.models.empty();
   }
 
+  size_t middle() const { return cs_ / 2; }
   size_t parts() const { return in_.bounds.size() - 1; }
   size_t queries() const { return in_.bounds.back(); }
   double weight_between(size_t first, size_t last) const {
@@ -97,19 +105,17 @@ class Evaluation {
   void first_pass() {
     of_blocks_.assign(chunks_.size(), std::vector<double>(in_.layout.blocks.size() * cs_));
     of_several_.assign(chunks_.size(), std::vector<double>(several_.size() * cs_));
-    prepare_candidates();
+    choose_units();
     context_.pool().run(chunks_.size(), [&](size_t index) {
       context_.check_stop();
       const Weights& weights = weights_for(chunks_[index]);
       std::unique_ptr<ChunkRun> run = make_run(chunks_[index]);
       for (size_t b = 0; b < in_.layout.blocks.size(); ++b)
         if (measured_[b]) judge(*run, in_.layout.blocks[b], weights.blocks[b], &of_blocks_[index][b * cs_]);
-      for (size_t s = 0; s < several_.size(); ++s)
-        if (!measures_)
-          judge(*run, at(several_[s]).cells, weights.selections[several_[s].variant][several_[s].t],
-                &of_several_[index][s * cs_]);
-        else if (!candidates_[s].empty())
-          judge_candidates(*run, chunks_[index], s);
+      for (size_t s = 0; s < several_.size() && !measures_; ++s)
+        judge(*run, at(several_[s]).cells, weights.selections[several_[s].variant][several_[s].t],
+              &of_several_[index][s * cs_]);
+      sum_units(*run, chunks_[index]);
       if (keep_) runs_[index] = std::move(run);
     });
     of_part_.assign(parts(), std::vector<double>(in_.layout.blocks.size() * cs_));
@@ -131,50 +137,69 @@ class Evaluation {
     }
   }
 
-  void prepare_candidates() {
-    candidates_.resize(several_.size());
-    values_.resize(several_.size());
+  // Families, then the models that are not all of one, the most promising first.
+  void choose_units() {
+    units_.resize(several_.size());
     for (size_t s = 0; s < several_.size(); ++s) {
-      std::vector<double> promise;  // of each model: its best member
-      for (const size_t b : at(several_[s]).models) {
-        promise.push_back(0);
-        for (const size_t cell : in_.layout.blocks[b])
-          promise.back() = std::max(promise.back(), in_.weights[0].cells[cell].best);
+      const Selection& selection = at(several_[s]);
+      if (selection.models.empty()) continue;
+      units_[s].blocks = selection.blocks;
+      std::vector<std::pair<double, size_t>> models;  // less the best omega, block
+      for (const size_t b : selection.models) {
+        if (std::find(selection.blocks.begin(), selection.blocks.end(), b) != selection.blocks.end())
+          continue;
+        double best = 0;
+        for (const size_t cell : in_.layout.blocks[b]) best = std::max(best, in_.weights[0].cells[cell].best);
+        models.emplace_back(-best, b);
       }
-      candidates_[s] = make_candidates(promise);
-      values_[s].resize(queries() * candidates_[s].size());
+      std::stable_sort(models.begin(), models.end(),
+                       [](const auto& x, const auto& y) { return x.first < y.first; });
+      for (const auto& [less_best, b] : models)
+        if (units_[s].blocks.size() + 1 < kMostUnits) units_[s].blocks.push_back(b);
+      units_[s].sums.resize(units_[s].blocks.size(), std::vector<double>(in_.validation.queries.documents()));
     }
   }
 
-  void judge_candidates(ChunkRun& run, const Chunk& chunk, size_t s) {
-    const size_t j = cs_ / 2;
-    const size_t stride = run.stride();
-    const std::vector<size_t>& models = at(several_[s]).models;
-    std::vector<double> of_model(models.size() * stride), mixed(stride);
-    for (size_t g = 0; g < models.size(); ++g) {
-      const Block& cells = in_.layout.blocks[models[g]];
-      const double* factors = &weights_for(chunk).blocks[models[g]][j * cells.size()];
-      run.sum_cells(cells, factors, j, &of_model[g * stride]);
-    }
-    const std::vector<Candidate>& candidates = candidates_[s];
-    for (size_t k = 0; k < candidates.size(); ++k) {
-      const double* first = &of_model[candidates[k].first * stride];
-      const double* second = &of_model[candidates[k].second * stride];
-      for (size_t i = 0; i < stride; ++i) mixed[i] = 0.5 * first[i] + 0.5 * second[i];
-      const std::span<const double> of_queries = run.per_query(mixed.data());
-      for (size_t q = 0; q < of_queries.size(); ++q)
-        values_[s][(chunk.first_query + q) * candidates.size() + k] = of_queries[q];
-    }
+  void sum_units(const ChunkRun& run, const Chunk& chunk) {
+    std::vector<double> sum(run.stride());
+    const size_t j = middle();
+    for (Units& units : units_)
+      for (size_t u = 0; u < units.blocks.size(); ++u) {
+        const Block& cells = in_.layout.blocks[units.blocks[u]];
+        const std::vector<double>& factors = weights_for(chunk).blocks[units.blocks[u]];
+        run.sum_cells(cells, &factors[j * cells.size()], j, sum.data());
+        std::copy_n(sum.begin(), chunk.documents(), units.sums[u].data() + chunk.begin);
+      }
   }
 
-  // Of several_; empty where no masses are learned.
-  std::vector<Masses> learn() const {
-    std::vector<Masses> result(several_.size());
-    for (size_t s = 0; s < several_.size(); ++s)
-      if (!candidates_[s].empty())
-        result[s] =
-            learn_masses(at(several_[s]).models.size(), candidates_[s], values_[s], in_.bounds, context_);
-    return result;
+  // By part, then by all: the masses of the mixture of families and of the units.
+  Masses learn(size_t s) const {
+    const Units& units = units_[s];
+    if (units.blocks.empty()) return {};
+    const std::vector<Candidate> candidates = make_candidates(1 + units.blocks.size());
+    std::vector<double> values(queries() * candidates.size());
+    context_.pool().run(chunks_.size(), [&](size_t index) {
+      context_.check_stop();
+      const Chunk& chunk = chunks_[index];
+      std::vector<double> whole(chunk.documents()), mixed(chunk.documents());
+      const std::vector<size_t>& blocks = at(several_[s]).blocks;
+      const std::vector<double> masses = masses_outside(part_of(chunk), blocks, middle());
+      for (size_t f = 0; f < blocks.size(); ++f)
+        sum_kernels().add(masses[f], units.sums[f].data() + chunk.begin, whole.size(), whole.data());
+      ChunkMetric metric(in_.validation, chunk, in_.options.normalize, in_.metric, query_weights_);
+      for (size_t k = 0; k < candidates.size(); ++k) {
+        const auto sum_of = [&](size_t unit) {
+          return unit == 0 ? whole.data() : units.sums[unit - 1].data() + chunk.begin;
+        };
+        const double* first = sum_of(candidates[k].first);
+        const double* second = sum_of(candidates[k].second);
+        for (size_t i = 0; i < mixed.size(); ++i) mixed[i] = 0.5 * first[i] + 0.5 * second[i];
+        const std::span<const double> of_queries = metric.per_query(mixed.data());
+        for (size_t q = 0; q < of_queries.size(); ++q)
+          values[(chunk.first_query + q) * candidates.size() + k] = of_queries[q];
+      }
+    });
+    return learn_masses(1 + units.blocks.size(), candidates, values, in_.bounds, context_);
   }
 
   std::vector<double> masses_outside(size_t part, const std::vector<size_t>& blocks, size_t j) const {
@@ -205,10 +230,11 @@ class Evaluation {
           for (size_t i = 0; i < cells.size(); ++i)
             of_cell[cells[i]] += mass * weights.blocks[block][j * cells.size() + i];
         };
+        const double of_whole = share == 0 ? 1 : 1 - share + share * learned[s][part][0];
         const std::vector<double> masses = masses_outside(part, selection.blocks, j);
-        for (size_t k = 0; k < masses.size(); ++k) add(selection.blocks[k], (1 - share) * masses[k]);
-        for (size_t g = 0; g < selection.models.size(); ++g)
-          add(selection.models[g], share * learned[s][part][g]);
+        for (size_t k = 0; k < masses.size(); ++k) add(selection.blocks[k], of_whole * masses[k]);
+        for (size_t u = 0; u < units_[s].blocks.size(); ++u)
+          add(units_[s].blocks[u], share * learned[s][part][1 + u]);
         for (const size_t cell : selection.cells) own.push_back(of_cell[cell]);
       }
     }
@@ -258,9 +284,8 @@ class Evaluation {
   std::vector<Place> several_;  // mixtures of several families or models
   std::vector<Chunk> chunks_;
   std::vector<std::unique_ptr<ChunkRun>> runs_;
-  std::vector<double> query_weights_;               // 1 on the average; empty: 1
-  std::vector<std::vector<Candidate>> candidates_;  // of several_
-  std::vector<std::vector<double>> values_;         // of several_: query x candidate
+  std::vector<double> query_weights_;  // 1 on the average; empty: 1
+  std::vector<Units> units_;           // of several_
   // Weighted sums of the queries' quality.
   std::vector<std::vector<double>> of_blocks_;   // chunk: block x c
   std::vector<std::vector<double>> of_several_;  // chunk: several_ x c

@@ -24,10 +24,11 @@ namespace tunemix::mixing {
 // stacking by one set of folds; keeping them out of that too would take P times the work.) The mixture chosen
 // in the end has weights by all queries and masses proportional to exp(2 sqrt(n) Omega_f(c, T)).
 //
-// Where masses of models are learned, G_g,p(c, T) is to model g what F_f,p is to a family. Candidates are
-// judged query by query, as mixtures of G_g,p on part p, with c in the middle of the grid; L_g,p(T) are the
-// masses that learn_masses() finds by the queries outside part p. Of the mixture that is judged on p a share
-// learned_share() is the sum over g of L_g,p G_g,p, the rest the mixture of families above.
+// Where masses are learned, let W_p(c, T) be that mixture of families, and G_g,p(c, T) to model g what F_f,p
+// is to a family. W_p, the F_f,p and the G_g,p are units: candidates, mixtures of two of them, are judged
+// query by query on part p, with c in the middle of the grid, and learn_masses() finds the units' masses by
+// the queries outside part p. Of the mixture that is judged on p a share learned_share() is the units with
+// these masses, the rest W_p.
 struct GridInput {
   const Layout& layout;
   std::span<const Weights> weights;  // by all queries, then, with several parts, by those outside each

@@ -36,23 +36,19 @@ void add_best(std::span<const double> sums, std::span<const Candidate> candidate
 
 }  // namespace
 
-std::vector<Candidate> make_candidates(std::span<const double> promise) {
-  std::vector<size_t> groups(promise.size());
-  std::iota(groups.begin(), groups.end(), size_t{0});
-  std::stable_sort(groups.begin(), groups.end(), [&](size_t a, size_t b) { return promise[a] > promise[b]; });
-  groups.resize(std::min(groups.size(), kMostGroups));
+std::vector<Candidate> make_candidates(size_t units) {
   std::vector<Candidate> candidates;
-  for (size_t i = 0; i < groups.size(); ++i)
-    for (size_t j = 0; j <= i; ++j) candidates.push_back({groups[i], groups[j]});
+  for (size_t i = 0; i < units; ++i)
+    for (size_t j = 0; j <= i; ++j) candidates.push_back({i, j});
   return candidates;
 }
 
-std::vector<std::vector<double>> learn_masses(size_t groups, std::span<const Candidate> candidates,
+std::vector<std::vector<double>> learn_masses(size_t units, std::span<const Candidate> candidates,
                                               std::span<const double> values, std::span<const size_t> bounds,
                                               const Context& context) {
   const size_t parts = bounds.size() - 1;
   const size_t count = candidates.size();
-  std::vector<std::vector<double>> by_sample(kSamples);  // parts and all x groups
+  std::vector<std::vector<double>> by_sample(kSamples);  // parts and all x units
   context.pool().run(kSamples, [&](size_t sample) {
     context.check_stop();
     const std::vector<double> counts = draw_counts(sample, bounds.back());
@@ -60,19 +56,19 @@ std::vector<std::vector<double>> learn_masses(size_t groups, std::span<const Can
     for (size_t p = 0; p < parts; ++p)
       for (size_t q = bounds[p]; q < bounds[p + 1]; ++q)
         if (counts[q] > 0) sum_kernels().add(counts[q], &values[q * count], count, &of_part[p * count]);
-    by_sample[sample].resize((parts + 1) * groups);
+    by_sample[sample].resize((parts + 1) * units);
     std::vector<double> sums(count);
     for (size_t p = 0; p <= parts; ++p) {
       std::fill(sums.begin(), sums.end(), 0.0);
       for (size_t other = 0; other < parts; ++other)
         if (other != p || parts == 1) sum_kernels().add(1, &of_part[other * count], count, sums.data());
-      add_best(sums, candidates, &by_sample[sample][p * groups]);
+      add_best(sums, candidates, &by_sample[sample][p * units]);
     }
   });
-  std::vector<std::vector<double>> masses(parts + 1, std::vector<double>(groups));
+  std::vector<std::vector<double>> masses(parts + 1, std::vector<double>(units));
   for (const std::vector<double>& sample : by_sample)
     for (size_t p = 0; p <= parts; ++p)
-      for (size_t g = 0; g < groups; ++g) masses[p][g] += sample[p * groups + g] / kSamples;
+      for (size_t u = 0; u < units; ++u) masses[p][u] += sample[p * units + u] / kSamples;
   return masses;
 }
 

@@ -9,19 +9,21 @@
 
 namespace tunemix::mixing {
 
-// Two groups of members with half of the mass each, or one with all of it.
+// Two units (mixtures of some members) with half of the mass each, or one with all of it.
 struct Candidate {
   size_t first;
   size_t second;  // the same where it is one
 };
 
-// Every group alone and every two, of the most promising 31.
-std::vector<Candidate> make_candidates(std::span<const double> promise);
+constexpr size_t kMostUnits = 31;  // that are tried together: 496 candidates
 
-// For the queries outside each part and then for all (with one part, both are all): the masses of the groups,
+// Every unit alone, and every two.
+std::vector<Candidate> make_candidates(size_t units);
+
+// For the queries outside each part and then for all (with one part, both are all): the masses of the units,
 // means over samples of those candidates that are best on the sample. `values`: by query, then candidate, the
 // quality as it counts in the sum over queries.
-std::vector<std::vector<double>> learn_masses(size_t groups, std::span<const Candidate> candidates,
+std::vector<std::vector<double>> learn_masses(size_t units, std::span<const Candidate> candidates,
                                               std::span<const double> values, std::span<const size_t> bounds,
                                               const Context& context);
 

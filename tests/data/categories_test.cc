@@ -178,6 +178,11 @@ TEST(Categories, WordsAreKnownByThemselves) {
                 joined.append(about);
               }),
               HasSubstr("the values of feature 1 have other words"));
+  EXPECT_THAT(refusal([&] {
+                Documents joined = data.about();
+                joined.append({.labels = {0}, .queries = QueryIndex({0, 1}, {"no words"})});
+              }),
+              HasSubstr("the values of feature 1 have other words"));
   Documents longer = data.about();
   about.words = {};
   about.words.set(0, {"acme", "zeta", "nobody's", "more"});
@@ -186,7 +191,7 @@ TEST(Categories, WordsAreKnownByThemselves) {
   BinaryWriter out;
   longer.save(out);
   BinaryReader in(out.bytes(), "documents");
-  EXPECT_EQ(Documents::load(in).words.all(), longer.words.all());
+  EXPECT_EQ(*Documents::load(in).words.of(0), *longer.words.of(0));
   in.expect_end();
 }
 

@@ -190,7 +190,7 @@ TEST_F(SlurmTest, LeavesTasksAndTakesThemUp) {
   killed.wait();
   Cluster::set_partition("UP");
   result = at_.good(run_);
-  EXPECT_THAT(result.err, Not(HasSubstr("submitted")));
+  EXPECT_THAT(result.err, Not(HasSubstr("train      6 tasks submitted")));
   expect_local_bytes();
   EXPECT_FALSE(fs::exists(record_));
   result = at_.run("run tiny.yaml --detach");

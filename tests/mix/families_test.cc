@@ -184,8 +184,8 @@ TEST(MixedFamilies, ACopyDoesNotDoubleTheMass) {
     Rows learned = run(copied, queries, seeds);
     Rows weighted = run(copied, queries, seeds, Families::kWeighted);
     EXPECT_NEAR(learned.masses["c"], 0.5, 0.08) << queries;
-    EXPECT_LT(weighted.masses["c"], 0.4) << queries;
-    EXPECT_GT(learned.all, weighted.all + 0.001) << queries;
+    EXPECT_LT(weighted.masses["c"], 0.42) << queries;
+    EXPECT_GT(learned.all, weighted.all) << queries;
   }
 }
 

@@ -112,29 +112,26 @@ class SlowMixture {
       prepared_[m] = slow_prepared(e, m, options.normalize);
       metric.per_query(e.scores[m], per_query_[m]);
     }
-    std::set<std::string> families;
-    for (const size_t m : chosen) families.insert(family_of(m));
-    // Each family alone: every part with weights by the queries outside it.
-    std::map<std::string, std::vector<double>> alone;
-    for (const std::string& family : families) {
-      alone[family].resize(queries_);
-      for (size_t p = 0; p < parts_; ++p)
-        judge(weigh(outside(p), c, families_, {{family, 1}}), p, alone[family]);
+    for (const size_t m : chosen) {
+      of_family_[family_of(m)].push_back(m);
+      of_model_[model_of(m)].push_back(m);
     }
-    const std::vector<bool> all(queries_, true);
-    std::vector<Masses> learned(parts_ + 1);
-    if (options.families == Families::kLearned) learned = learn();
-    const auto weigh_both = [&](const std::vector<bool>& in, const Masses& of_models) {
-      const std::vector<double> before = weigh(in, c, families_, masses(alone, in));
-      if (of_models.empty()) return before;
-      const std::vector<double> after = weigh(in, c, models_, of_models);
-      std::vector<double> both;
-      for (size_t m = 0; m < before.size(); ++m)
-        both.push_back((1 - share()) * before[m] + share() * after[m]);
+    std::vector<std::vector<double>> learned(parts_ + 1);
+    if (options.families == Families::kLearned && of_model_.size() > 1) learned = learn();
+    const auto judged_alone = alone(c);
+    const auto weigh_both = [&](const std::vector<bool>& in, const std::vector<double>& of_units) {
+      const std::vector<std::vector<double>> units = units_of(in, c, judged_alone);
+      if (of_units.empty()) return units[0];
+      std::vector<double> both(chosen_.size());
+      for (size_t m = 0; m < both.size(); ++m) {
+        both[m] = (1 - share()) * units[0][m];
+        for (size_t u = 0; u < units.size(); ++u) both[m] += share() * of_units[u] * units[u][m];
+      }
       return both;
     };
     std::vector<double> judged(queries_);
     for (size_t p = 0; p < parts_; ++p) judge(weigh_both(outside(p), learned[p]), p, judged);
+    const std::vector<bool> all(queries_, true);
     quality = mean(judged, all);
     weights = weigh_both(all, learned[parts_]);
   }
@@ -151,14 +148,11 @@ class SlowMixture {
 
  private:
   using Masses = std::map<std::string, double>;
-  using Groups = std::string (SlowMixture::*)(size_t) const;
 
   std::string family_of(size_t m) const {
     return options_.families == Families::kPooled ? "" : e_.members[m].family;
   }
   std::string model_of(size_t m) const { return e_.members[m].family + "/" + e_.members[m].model; }
-  static constexpr Groups families_ = &SlowMixture::family_of;
-  static constexpr Groups models_ = &SlowMixture::model_of;
 
   size_t part_begin(size_t p) const { return p * queries_ / parts_; }
 
@@ -202,26 +196,52 @@ class SlowMixture {
     for (auto& [family, mass] : result) mass /= sum;
     return result;
   }
-  // By part and then by all: the mean, over samples of the queries outside it, of the best of all mixtures of
-  // one model or two with equal masses.
-  std::vector<Masses> learn() const {
-    std::set<std::string> models;
-    for (const size_t m : chosen_) models.insert(model_of(m));
-    if (models.size() == 1) return std::vector<Masses>(parts_ + 1);
+  // The quality of each query by each family alone: every part with weights by the queries outside it.
+  std::map<std::string, std::vector<double>> alone(double c) const {
+    std::map<std::string, std::vector<double>> result;
+    for (const auto& [family, members] : of_family_) {
+      result[family].resize(queries_);
+      for (size_t p = 0; p < parts_; ++p) judge(weigh(outside(p), c, members), p, result[family]);
+    }
+    return result;
+  }
+  // Weights of the mixture of families, of each family and of each model that is not the whole of one.
+  std::vector<std::vector<double>> units_of(
+      const std::vector<bool>& in, double c,
+      const std::map<std::string, std::vector<double>>& judged_alone) const {
+    std::vector<std::vector<double>> units(1, std::vector<double>(chosen_.size()));
+    const Masses mass = masses(judged_alone, in);
+    for (const auto& [family, members] : of_family_) {
+      units.push_back(weigh(in, c, members));
+      for (size_t m = 0; m < chosen_.size(); ++m) units[0][m] += mass.at(family) * units.back()[m];
+    }
+    for (const auto& [model, members] : of_model_)
+      if (of_family_.at(family_of(members[0])).size() > members.size())
+        units.push_back(weigh(in, c, members));
+    return units;
+  }
+  // Masses of units, by part and then by all: the mean, over samples of the queries outside it, of the best
+  // of all mixtures of one unit or two with equal masses.
+  std::vector<std::vector<double>> learn() const {
     const auto steps = static_cast<size_t>((options_.c_to - options_.c_from) / options_.c_step) + 1;
     const double c = options_.c_from + static_cast<double>(steps / 2) * options_.c_step;
-    std::vector<std::pair<Masses, std::vector<double>>> candidates;  // masses, quality of each query
-    for (const std::string& first : models)
-      for (const std::string& second : models) {
-        if (second > first) break;
-        Masses tried;
-        tried[first] += 0.5;
-        tried[second] += 0.5;
-        std::vector<double> values(queries_);
-        for (size_t p = 0; p < parts_; ++p) judge(weigh(outside(p), c, models_, tried), p, values);
-        candidates.emplace_back(tried, values);
+    const auto judged_alone = alone(c);
+    const size_t units = units_of(outside(0), c, judged_alone).size();
+    std::vector<std::pair<size_t, size_t>> candidates;
+    std::vector<std::vector<double>> values;  // of each candidate, by query
+    for (size_t first = 0; first < units; ++first)
+      for (size_t second = 0; second <= first; ++second) {
+        candidates.emplace_back(first, second);
+        values.emplace_back(queries_);
+        for (size_t p = 0; p < parts_; ++p) {
+          const std::vector<std::vector<double>> of_units = units_of(outside(p), c, judged_alone);
+          std::vector<double> half;
+          for (size_t m = 0; m < chosen_.size(); ++m)
+            half.push_back(0.5 * of_units[first][m] + 0.5 * of_units[second][m]);
+          judge(half, p, values.back());
+        }
       }
-    std::vector<Masses> result(parts_ + 1);
+    std::vector<std::vector<double>> result(parts_ + 1, std::vector<double>(units));
     for (size_t sample = 0; sample < 300; ++sample) {
       Random random(sample, "queries that masses are learned from");
       std::vector<double> drawn(queries_);
@@ -229,34 +249,31 @@ class SlowMixture {
       for (size_t p = 0; p <= parts_; ++p) {
         const std::vector<bool> in = p < parts_ ? outside(p) : std::vector<bool>(queries_, true);
         std::vector<double> sums;
-        for (const auto& [tried, values] : candidates) {
+        for (const std::vector<double>& of_queries : values) {
           sums.push_back(0);
           for (size_t q = 0; q < queries_; ++q)
-            if (in[q]) sums.back() += drawn[q] * counts_[q] * values[q];
+            if (in[q]) sums.back() += drawn[q] * counts_[q] * of_queries[q];
         }
         const double highest = *std::max_element(sums.begin(), sums.end()) - 1e-9;
         const auto best = std::count_if(sums.begin(), sums.end(), [&](double sum) { return sum >= highest; });
         for (size_t k = 0; k < sums.size(); ++k)
           if (sums[k] >= highest)
-            for (const auto& [model, mass] : candidates[k].first)
-              result[p][model] += mass / static_cast<double>(300 * best);
+            for (const size_t unit : {candidates[k].first, candidates[k].second})
+              result[p][unit] += 0.5 / static_cast<double>(300 * best);
       }
     }
     return result;
   }
-  // Weights by the quality on some queries, those of each group with its mass as their sum; groups without a
-  // mass have none.
-  std::vector<double> weigh(const std::vector<bool>& in, double c, Groups group_of,
-                            const Masses& mass) const {
-    std::map<std::string, double> sums;
-    for (const size_t m : chosen_) sums[(this->*group_of)(m)] += std::exp(c * mean(per_query_[m], in));
+  // Weights of all chosen members: of these by their quality on some queries, summing to 1; the others have
+  // none.
+  std::vector<double> weigh(const std::vector<bool>& in, double c, const std::vector<size_t>& members) const {
+    double sum = 0;
+    for (const size_t m : members) sum += std::exp(c * mean(per_query_[m], in));
     std::vector<double> result;
-    for (const size_t m : chosen_) {
-      const std::string group = (this->*group_of)(m);
-      const auto found = mass.find(group);
-      result.push_back(
-          found == mass.end() ? 0 : found->second * std::exp(c * mean(per_query_[m], in)) / sums[group]);
-    }
+    for (const size_t m : chosen_)
+      result.push_back(std::find(members.begin(), members.end(), m) == members.end()
+                           ? 0
+                           : std::exp(c * mean(per_query_[m], in)) / sum);
     return result;
   }
   // The quality of part p's queries by a mixture with these weights.
@@ -282,6 +299,7 @@ class SlowMixture {
   std::map<size_t, std::vector<double>> prepared_;
   std::vector<std::vector<double>> per_query_;
   std::vector<double> counts_;  // what each query counts
+  std::map<std::string, std::vector<size_t>> of_family_, of_model_;
 };
 
 }  // namespace tunemix::mixing_test

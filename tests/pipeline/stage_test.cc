@@ -27,6 +27,7 @@ const std::map<std::string, std::string>& other_values() {
       {"data.allow_overlap", "true"},
       {"data.calibration.parts", "3"},
       {"data.categorical", "[2]"},
+      {"data.missing", "refuse"},
       {"data.features", "[1-5]"},
       {"data.feature_names", "names.txt"},
       {"data.grades", "[0, 1, 2, 3, 4]"},

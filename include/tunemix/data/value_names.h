@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -10,22 +11,24 @@
 
 namespace tunemix {
 
-// By feature, from 0. Data that is read piece by piece has one list for all pieces, which grows.
+// By feature, from 0. Data that is read piece by piece has one list for all pieces, which grows. A copy
+// shares the words.
 class ValueNames {
  public:
-  void set(size_t feature, std::vector<std::string> words);  // no two of them the same
-  bool empty() const { return words_.empty(); }
-  const std::map<size_t, std::vector<std::string>>& all() const { return words_; }
+  using Words = std::vector<std::string>;
+
+  void set(size_t feature, Words words);  // no two of them the same
+  const std::map<size_t, std::shared_ptr<const Words>>& all() const { return words_; }
   // Null where the values are numbers.
-  const std::vector<std::string>* of(size_t feature) const;
-  // The words of data that is put together with this. Throws InputError where a number has two words.
+  const Words* of(size_t feature) const;
+  // The words of this data and of more. Throws InputError where a number has another word there, or none.
   void join(const ValueNames& more);
 
   void save(BinaryWriter& out) const;
   static ValueNames load(BinaryReader& in);
 
  private:
-  std::map<size_t, std::vector<std::string>> words_;
+  std::map<size_t, std::shared_ptr<const Words>> words_;
 };
 
 }  // namespace tunemix
