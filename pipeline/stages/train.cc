@@ -228,8 +228,10 @@ TrainResult given_scores(const Plan& plan, const TrainJob& job, const FoldInfo& 
   point.left_out = select_rows(read_given_scores(plan.config, files.train, info.train, info.labels),
                                info.train.queries, split.calibration);
   const auto read = [&](const std::vector<std::string>& list, const SplitInfo& of) {
-    if (of.labels.empty()) return ScoreMatrix(0, point.left_out.columns(), spec.name);
-    return read_given_scores(plan.config, list, of, info.labels);
+    if (of.size() > 0) return read_given_scores(plan.config, list, of, info.labels);
+    ScoreMatrix none(0, point.left_out.columns(), spec.name);
+    none.set_data(of.fingerprint);
+    return none;
   };
   point.valid = read(files.valid, info.valid);
   point.test = plan.config.data.has_test() ? read(files.test, info.test) : point.valid;
