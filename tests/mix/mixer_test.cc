@@ -137,7 +137,7 @@ TEST(Mixer, WithWeightsOfQueriesEqualsTheSlowVersion) {
       // The weights are no ornament.
       Ensemble plain = e;
       plain.weights.clear();
-      EXPECT_GT(std::abs(mix_all(plain, options).chosen_by - mix_all(e, options).chosen_by), 1e-4);
+      EXPECT_GT(std::abs(mix_all(plain, options).chosen_by - mix_all(e, options).chosen_by), 1e-6);
     }
 }
 

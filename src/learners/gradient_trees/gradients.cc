@@ -86,14 +86,14 @@ bool Gradients::move_first(const uint64_t* kept, size_t bins, uint64_t* moved) c
 // Whether the values of the children lie as the cut's feature asks for. Missing values have no place in the
 // order: the first cut, which sets them apart, asks for nothing.
 bool Gradients::keeps_order(const Cut& cut, uint64_t below, uint64_t above, const ValueBounds& bounds) const {
-  const int direction = options_.monotone[cut.feature];
+  const double direction = options_.monotone[cut.feature];
   if (direction == 0 || (cut.bin == 0 && cuts_.has_missing(cut.feature))) return true;
   return direction * bounds.clamp(free_value(below)) <= direction * bounds.clamp(free_value(above));
 }
 
 void Gradients::bound(const NodeCut<uint64_t>& cut, ValueBounds& below, ValueBounds& above) const {
   if (options_.monotone.empty()) return;
-  const int direction = options_.monotone[cut.cut.feature];
+  const double direction = options_.monotone[cut.cut.feature];
   if (direction == 0 || (cut.cut.bin == 0 && cuts_.has_missing(cut.cut.feature))) return;
   const double middle =
       (below.clamp(free_value(cut.below)) + above.clamp(free_value(cut.total - cut.below))) / 2;

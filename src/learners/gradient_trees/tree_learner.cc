@@ -5,7 +5,7 @@
 
 namespace tunemix::trees {
 
-TreeLearner tree_learner(LearnerEntry entry, const TreeKind& kind, ReadOptions options,
+TreeLearner tree_learner(LearnerEntry entry, const TreeKind& kind, const ReadOptions& options,
                          MakeObjective objective) {
   entry.family = entry.type;
   entry.one_column = kind.one_column;

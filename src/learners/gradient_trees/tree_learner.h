@@ -19,7 +19,7 @@ struct TreeLearner {
 };
 
 // Fills in what all learners of trees have in common.
-TreeLearner tree_learner(LearnerEntry entry, const TreeKind& kind, ReadOptions options,
+TreeLearner tree_learner(LearnerEntry entry, const TreeKind& kind, const ReadOptions& options,
                          MakeObjective objective);
 
 // `entry` has type, row, doc, citation, version and weights. `Options` is a TreeOptions with the learner's
