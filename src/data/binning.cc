@@ -112,11 +112,13 @@ std::vector<uint8_t> find_missing(const Dataset& data, const Context& context) {
   context.pool().run_with_thread(blocks, [&](size_t block, int thread) {
     const size_t begin = block * kBlock;
     const size_t end = std::min(begin + kBlock, data.documents());
-    const std::span<const float> values =
-        data.values().subspan(begin * data.features(), (end - begin) * data.features());
-    if (!any_missing(values)) return;
-    for (size_t k = 0; k < values.size(); ++k)
-      if (is_missing(values[k])) missing[static_cast<size_t>(thread)][k % data.features()] = 1;
+    float scratch[kBlock];
+    for (size_t j = 0; j < data.features(); ++j) {
+      const FeatureColumn column = data.column(j, begin, end - begin, scratch);
+      bool found = false;
+      for (size_t i = 0; i < end - begin; ++i) found |= is_missing(column.values[i * column.stride]);
+      if (found) missing[static_cast<size_t>(thread)][j] = 1;
+    }
   });
   for (size_t t = 1; t < missing.size(); ++t)
     for (size_t j = 0; j < data.features(); ++j) missing[0][j] |= missing[t][j];

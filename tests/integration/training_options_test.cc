@@ -102,7 +102,7 @@ TEST_F(TrainingOptions, FeaturesOfTheDataAreChosen) {
 
 TEST_F(TrainingOptions, ViewsAreMembersSideBySide) {
   at_.write("names.txt", "1: bm25\n2: clicks\n");
-  write("  - {type: lambdamart, leaves: 4, iterations: 10, checkpoints: [5]}\n  - {type: svm, C: [0.1]}\n",
+  write("  - {type: lambdamart, leaves: 4, iterations: 100, checkpoints: [5]}\n  - {type: svm, C: [0.1]}\n",
         "  standardize: [none, context]\n  feature_names: names.txt\n");
   const json results = run();
   EXPECT_EQ(jobs(), 4U);
@@ -224,7 +224,8 @@ class CategoryOptions : public TrainingOptions {
         const int label = line[0] - '0';
         const size_t brand =
             number >> 60 < 6 ? (number >> 40) % 60 : 10 * static_cast<size_t>(label) + (number >> 50) % 10;
-        const std::string value = number >> 58 == 5 ? "nan" : std::to_string(brand);
+        // The order of the numbers tells nothing.
+        const std::string value = number >> 58 == 5 ? "nan" : std::to_string(brand * 37 % 60);
         text += line.substr(0, line.find('#')) + " 26:" + value + "\n";
       }
       at_.write(name, text);
@@ -244,10 +245,10 @@ TEST_F(CategoryOptions, ACategoryIsWorthItsMeanGrade) {
     EXPECT_GT(value(results, row), value(as_number, row) + 0.02) << row;
   EXPECT_EQ(json::parse(at_.good("run run.yaml 'data.categorical=[26]' --json").out)["rows"],
             results["rows"]);
-  bool count = false;
+  bool named = false;
   for (const json& entry : json::parse(at_.good("report run.yaml --json").out)["features"])
-    count = count || entry["feature"] == "brand (count) (standardised)";
-  EXPECT_TRUE(count);
+    named = named || entry["feature"].get<std::string>().starts_with("brand");
+  EXPECT_TRUE(named);
   const json bundle = json::parse(at_.good("inspect runs/run/bundle-fold1.tmx --json").out);
   EXPECT_GT(bundle["categories"].size(), 40U);
   EXPECT_EQ(bundle["categories"][0]["feature"], 26);
