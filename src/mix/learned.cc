@@ -9,10 +9,9 @@
 namespace tunemix::mixing {
 namespace {
 
-constexpr size_t kMostGroups = 31;  // that are tried together: 496 candidates
 constexpr size_t kSamples = 300;
-constexpr double kTie = 1e-9;        // sums of qualities closer than that are rounding apart
-constexpr double kHalfLearned = 70;  // queries
+constexpr double kTie = 1e-9;         // sums of qualities closer than that are rounding apart
+constexpr double kHalfLearned = 120;  // queries
 
 // How often a sample of as many queries as there are has each of them.
 std::vector<double> draw_counts(size_t sample, size_t queries) {

@@ -27,7 +27,7 @@ std::vector<std::vector<double>> learn_masses(size_t units, std::span<const Cand
                                               std::span<const double> values, std::span<const size_t> bounds,
                                               const Context& context);
 
-// How much of the final masses is learned; the rest is known before. n^2 / (n^2 + 70^2) for n queries of the
+// How much of the final masses is learned; the rest is known before. n^2 / (n^2 + 120^2) for n queries of the
 // same weight: of twelve a thirtieth, of seventy a half. `weights` of queries; empty: 1.
 double learned_share(size_t queries, std::span<const double> weights);
 

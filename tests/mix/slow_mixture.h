@@ -181,7 +181,7 @@ class SlowMixture {
   }
   double share() const {
     const double n = effective_queries();
-    return n * n / (n * n + 70 * 70);
+    return n * n / (n * n + 120 * 120);
   }
   Masses masses(const std::map<std::string, std::vector<double>>& alone, const std::vector<bool>& in) const {
     Masses result;
