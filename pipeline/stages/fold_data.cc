@@ -11,6 +11,7 @@
 #include "tunemix/core/file.h"
 #include "tunemix/data/derived.h"
 #include "tunemix/data/letor_reader.h"
+#include "tunemix/data/missing.h"
 #include "tunemix/data/side_files.h"
 #include "tunemix/data/synthetic.h"
 #include "tunemix/metric/selection.h"
@@ -238,6 +239,16 @@ FoldFeatures read_files(const Config& config, size_t fold, const Context& contex
   return result;
 }
 
+void expect_no_missing(size_t fold, const char* split, const Dataset& data) {
+  const std::span<const float> values = data.values();
+  const auto at =
+      static_cast<size_t>(std::find_if(values.begin(), values.end(), is_missing) - values.begin());
+  if (at < values.size())
+    throw_input(
+        "fold {}: document {} of the {} data (given) has no value of feature {}, and data.missing is refuse",
+        fold + 1, at / data.features() + 1, split, at % data.features() + 1);
+}
+
 FoldFeatures given_fold(const Config& config, size_t fold) {
   const FoldFeatures& given = *config.data.given[fold];
   expect_several_labels(given.train);
@@ -250,6 +261,10 @@ FoldFeatures given_fold(const Config& config, size_t fold) {
       throw_input("fold {}: the {} data has {} features and the training data has {}; expected the same",
                   fold + 1, split, data->features(), given.train.features());
   }
+  if (config.data.missing == MissingValues::kRefuse)
+    for (const auto& [split, data] : {std::pair{"training", &given.train},
+                                      std::pair{"validation", &given.valid}, std::pair{"test", &given.test}})
+      expect_no_missing(fold, split, *data);
   return given;
 }
 

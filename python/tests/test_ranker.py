@@ -291,6 +291,9 @@ def test_missing_values_are_learned_from(tmp_path):
     scores = fitted.predict(new, qid_new)
     assert np.isfinite(scores).all() and fitted.score(new, y_new, qid_new) > 0.5
     assert (fitted.predict(pandas.DataFrame(new), qid_new) == scores).all()
+    refusing = {"learners": LEARNERS, "data": {"missing": "refuse"}}
+    with pytest.raises(tunemix.InputError, match=r"of the training data \(given\) has no value of feature \d, and data.missing"):
+        tunemix.run(refusing, {"train": (missing, y, qid)}, runs=tmp_path)
     fitted.save(tmp_path / "ranker.tmx")
     write_letor(tmp_path / "new", new, y_new, qid_new)
     program("predict", "--bundle", tmp_path / "ranker.tmx", "--data", tmp_path / "new", "--out", tmp_path / "scores")
