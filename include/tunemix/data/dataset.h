@@ -40,7 +40,7 @@ class FeatureView {
 // A copy shares everything with the data set that it was made from.
 class Dataset {
  public:
-  // features: documents x num_features, row by row; missing values are 0.
+  // features: documents x num_features, row by row; a missing value is NaN (missing.h).
   Dataset(FloatBuffer features, size_t num_features, Documents about);
   // Features in somebody else's memory, which stays there and as it is while `owner` lives.
   Dataset(std::span<const float> features, std::shared_ptr<const void> owner, size_t num_features,
