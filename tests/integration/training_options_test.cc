@@ -25,7 +25,7 @@ class TrainingOptions : public testing::Test {
               "name: run\ndata:\n  folds: [{train: S1.txt, valid: S2.txt, test: S3.txt}]\n" + data +
                   "learners:\n" + learners +
                   "calibrate: {cpc: [shift, ls], rbc: {regressors: [linear, logistic], targets: [raw]}}\n"
-                  "mix: {c: {from: 0, to: 100, step: 10}}\n");
+                  "mix: {c: {from: 0, to: 100, step: 10}, families: weighted}\n");
   }
   // The results of a run, whose bundle gives the same scores as the run did.
   json run() const {
