@@ -48,7 +48,7 @@ Split make_split(size_t documents, size_t num_labels, size_t per_query) {
 ScoreMatrix make_scores(const Split& split, uint64_t model) {
   const size_t K = split.grades.size();
   Random random(model, "scores");
-  ScoreMatrix scores(split.labels.size(), K, {}, "bench");
+  ScoreMatrix scores(split.labels.size(), K, "bench");
   for (size_t i = 0; i < split.labels.size(); ++i)
     for (size_t k = 0; k < K; ++k) {
       const double centre = 2.0 * static_cast<double>(k) / static_cast<double>(K - 1) - 1;
@@ -124,7 +124,7 @@ void BM_MixMq2008(benchmark::State& state) {
     const bool svm = i % 10 == 0;
     const auto kind = i % 10 % 3 == 0 ? CalibrationKind::kCpc : CalibrationKind::kRbc;
     members.push_back({svm ? "svm" : "boosting", kind, svm ? 0 : static_cast<int64_t>(10 * (1 + i / 10 % 10)),
-                       fmt::format("m{}", svm ? i : i / 100 * 10 + i % 10), 0, "c"});
+                       fmt::format("m{}", svm ? i : i / 100 * 10 + i % 10), "c"});
     auto& s = scores.emplace_back();
     for (const double quality : split.quality) s.push_back(static_cast<float>(quality + 2 * random.normal()));
   }
